@@ -25,13 +25,39 @@ pub fn invisible_error(text: &str) -> Option<String> {
 
 /// Replaces hidden characters with their code points, for output to a terminal.
 pub fn escaped(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_hidden) {
+    replaced(text, is_hidden, push_number)
+}
+
+/// The same for text of several lines: line feeds and tabs stay.
+pub fn escaped_lines(text: &str) -> Cow<'_, str> {
+    replaced(text, is_hidden_in_lines, push_number)
+}
+
+/// Escapes the hidden characters of a JSON text as JSON does, so that it stays the same JSON.
+pub fn escaped_json(json: &str) -> Cow<'_, str> {
+    replaced(json, is_hidden_in_lines, |escaped, letter| {
+        for unit in letter.encode_utf16(&mut [0; 2]) {
+            let _ = write!(escaped, "\\u{unit:04x}");
+        }
+    })
+}
+
+fn is_hidden_in_lines(letter: char) -> bool {
+    is_hidden(letter) && letter != '\n' && letter != '\t'
+}
+
+fn push_number(escaped: &mut String, letter: char) {
+    let _ = write!(escaped, "<U+{:04X}>", u32::from(letter));
+}
+
+fn replaced(text: &str, is_replaced: fn(char) -> bool, replace: fn(&mut String, char)) -> Cow<'_, str> {
+    if !text.contains(is_replaced) {
         return text.into();
     }
     let mut escaped = String::with_capacity(text.len() + 8);
     for letter in text.chars() {
-        if is_hidden(letter) {
-            let _ = write!(escaped, "<U+{:04X}>", u32::from(letter));
+        if is_replaced(letter) {
+            replace(&mut escaped, letter);
         } else {
             escaped.push(letter);
         }
@@ -51,6 +77,8 @@ mod tests {
             assert!(invisible_error(&text).unwrap().contains(&format!("U+{:04X}", u32::from(hidden))), "{hidden:?}");
             assert_eq!(escaped(&text), format!("Acme<U+{:04X}> LLC", u32::from(hidden)));
         }
+        assert_eq!(escaped_lines("a\n\tb\u{1b}[2J\r"), "a\n\tb<U+001B>[2J<U+000D>");
+        assert_eq!(escaped_json("\"\u{202e}\u{9b}\u{e0001}\"\n"), "\"\\u202e\\u009b\\udb40\\udc01\"\n");
         for plain in ["Café Ünïon — “Ł” & Söhne, 東京 LLC", "", "e\u{301}"] {
             assert_eq!((invisible_error(plain), escaped(plain)), (None, plain.into()));
         }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
+use hornbook_base::invisible::escaped_lines;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// The time between two plain lines of one stage.
@@ -43,7 +44,7 @@ impl ProgressDisplay {
 
 /// A closed standard error is ignored, because progress output must not stop a build.
 fn say(line: &impl fmt::Display) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", escaped_lines(&line.to_string()));
 }
 
 fn bar(name: &'static str, unit: &'static str, total: Option<u64>) -> ProgressBar {

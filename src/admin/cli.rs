@@ -7,6 +7,7 @@ use std::time::Duration;
 use hornbook_accounts::Accounts;
 use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::state::StateError;
+use hornbook_base::invisible::escaped_json;
 use serde_json::Value;
 
 use super::command::AdminCommand;
@@ -32,7 +33,8 @@ pub fn run(command: AdminCommand, invocation: &CommandOptions, out: &mut dyn Wri
         }
         command => run_on_server_or_file(command, invocation)?,
     };
-    let text = if invocation.json { format!("{value}\n") } else { render::for_people(&value) };
+    let text =
+        if invocation.json { format!("{}\n", escaped_json(&value.to_string())) } else { render::for_people(&value) };
     let written = out.write_all(text.as_bytes());
     written.map_err(|source| AdminError::Socket { doing: "write the answer to", path: "the output".into(), source })
 }

@@ -1,6 +1,5 @@
 //! `hornbook inspect`: the contents of a snapshot.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -13,7 +12,7 @@ use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::validity::Validity;
 use serde_json::{Value, json};
 
-use crate::cli::output::{Stdout, print, print_json};
+use crate::cli::output::{print, print_json, print_json_line};
 use crate::cli::table::{TextTable, bytes};
 use crate::cli::{CommandResult, GlobalOptions};
 
@@ -85,7 +84,7 @@ impl Inspect {
             let here = snapshot.code_body_of(ordinal);
             if here.map(|here| here.id) != body.map(|body| body.id) && !json {
                 let name = here.map_or("", |here| here.name.as_str());
-                writeln!(Stdout, "{name} ({})", here.map_or("", |here| here.jurisdiction.as_str()))?;
+                print(&format!("{name} ({})\n", here.map_or("", |here| here.jurisdiction.as_str())))?;
             }
             body = here;
             let depth = snapshot.outline.depth(ordinal).saturating_sub(base);
@@ -123,14 +122,14 @@ fn show_outline_line(snapshot: &Snapshot, node: NodeOrdinal, depth: u8, json: bo
             "heading": record.wording(0).heading,
             "status": snapshot.outline.status(node),
         });
-        return Ok(writeln!(Stdout, "{line}")?);
+        return print_json_line(&line);
     }
     let indent = "  ".repeat(usize::from(depth) + 1);
     let status = match snapshot.outline.status(node) {
         Status::InForce => String::new(),
         status => format!(" [{}]", status.as_str()),
     };
-    Ok(writeln!(Stdout, "{indent}{}  {}{status}", record.citation, record.wording(0).heading)?)
+    print(&format!("{indent}{}  {}{status}\n", record.citation, record.wording(0).heading))
 }
 
 /// Finds nodes by id, source key or citation. If there are none, the error suggests what to try

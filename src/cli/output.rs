@@ -1,10 +1,14 @@
 //! Standard output and standard error. If the reader closes the pipe, as `head` does, the command
 //! ends quietly: writing fails with [`OutputClosed`], which `main` recognises. `println!` would
 //! panic instead, so this crate forbids it.
+//!
+//! Law, names and error messages may contain what strangers wrote. Nothing that is printed here can control
+//! the terminal: hidden characters are shown as their code points, in JSON as escapes.
 
 use std::error::Error;
 use std::io::{self, ErrorKind, Write};
 
+use hornbook_base::invisible::{escaped_json, escaped_lines};
 use serde::Serialize;
 
 /// The result of a command. `main` prints an error as one line.
@@ -17,7 +21,17 @@ struct OutputClosed;
 
 /// Prints to standard output and ignores errors: the server keeps running if the output is closed.
 pub(super) fn print_ignoring_errors(text: &str) {
-    let _ = io::stdout().write_all(text.as_bytes());
+    let _ = io::stdout().write_all(visible(text).as_bytes());
+}
+
+/// Begins and ends emphasis on a terminal.
+pub(super) const BOLD: &str = "\u{1b}[1m";
+pub(super) const NOT_BOLD: &str = "\u{1b}[22m";
+
+/// Shows the hidden characters of a text, except line feeds, tabs and our own emphasis.
+fn visible(text: &str) -> String {
+    let without_end = |part: &str| part.split(NOT_BOLD).map(escaped_lines).collect::<Vec<_>>().join(NOT_BOLD);
+    text.split(BOLD).map(without_end).collect::<Vec<_>>().join(BOLD)
 }
 
 /// Standard output. A broken pipe becomes [`OutputClosed`] only here, not for other writers.
@@ -50,20 +64,25 @@ pub(crate) fn is_output_closed(error: &(dyn Error + 'static)) -> bool {
     false
 }
 
-/// Prints the text unchanged and flushes the output.
+/// Prints the text and flushes the output.
 pub(super) fn print(text: &str) -> CommandResult {
-    Stdout.write_all(text.as_bytes())?;
+    Stdout.write_all(visible(text).as_bytes())?;
     Ok(Stdout.flush()?)
 }
 
 /// Prints JSON on several lines.
 pub(super) fn print_json(value: &impl Serialize) -> CommandResult {
-    print(&format!("{:#}\n", serde_json::to_value(value)?))
+    print(&escaped_json(&format!("{:#}\n", serde_json::to_value(value)?)))
+}
+
+/// Prints JSON on one line.
+pub(super) fn print_json_line(value: &impl Serialize) -> CommandResult {
+    print(&escaped_json(&format!("{}\n", serde_json::to_string(value)?)))
 }
 
 /// Prints a line to standard error and ignores errors.
 pub(crate) fn print_to_stderr(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", visible(text));
 }
 
 /// `1 query`, `2 queries`.
@@ -83,6 +102,13 @@ mod tests {
         assert!(is_output_closed(&*wrapped));
         assert!(!is_output_closed(&io::Error::from(ErrorKind::BrokenPipe)));
         assert!(!is_output_closed(&mark_closed(io::Error::from(ErrorKind::StorageFull))));
+    }
+
+    #[test]
+    fn what_strangers_wrote_cannot_control_the_terminal() {
+        let text = format!("{BOLD}fees{NOT_BOLD} a\u{1b}[2J\u{1b}]0;x\u{7}b\u{202e}c\n\td");
+        let shown = format!("{BOLD}fees{NOT_BOLD} a<U+001B>[2J<U+001B>]0;x<U+0007>b<U+202E>c\n\td");
+        assert_eq!(visible(&text), shown);
     }
 
     #[test]

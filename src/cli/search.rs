@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::cli::as_of::AsOf;
 use crate::cli::filters::Filters;
-use crate::cli::output::{print, print_json};
+use crate::cli::output::{BOLD, NOT_BOLD, print, print_json};
 use crate::cli::{CommandResult, GlobalOptions};
 
 /// Maximum number of characters in a line of output.
@@ -243,9 +243,6 @@ enum Emphasis {
     None,
     Bold,
 }
-
-const BOLD: &str = "\u{1b}[1m";
-const NOT_BOLD: &str = "\u{1b}[22m";
 
 impl Emphasis {
     fn for_stdout() -> Self {
