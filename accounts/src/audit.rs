@@ -2,6 +2,7 @@
 //! act is stored in the same commit as its change, so that neither exists without the other.
 
 use super::Accounts;
+use super::audit_text::{AuditPart, WrittenText, audit_text};
 use super::changes::{ActContext, audit, no_memory_effect};
 use super::error::ChangeError;
 use super::records::{AuditRecord, from_json};
@@ -15,10 +16,10 @@ impl Accounts {
     }
 
     /// Records an act that changes nothing else in the state.
-    pub fn record_act(&self, act: &ActContext, what: &'static str, on: String) -> Result<(), ChangeError> {
-        let act = act.clone();
+    pub fn record_act(&self, act: &ActContext, what: &'static str, on: &[&dyn AuditPart]) -> Result<(), ChangeError> {
+        let (act, on) = (act.clone(), audit_text(on));
         self.change(move |poster| {
-            audit(poster, &act, what, on)?;
+            audit(poster, &act, what, &[&WrittenText(&on)])?;
             Ok(((), no_memory_effect()))
         })
     }

@@ -10,6 +10,7 @@
 
 pub mod admission;
 pub mod audit;
+pub mod audit_text;
 pub mod balance;
 #[cfg(test)]
 mod balance_tests;

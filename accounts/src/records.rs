@@ -2,6 +2,8 @@
 //! so that fields can be added. Counters and idempotency records change with every call and are
 //! binary.
 
+use std::fmt;
+
 use hornbook_base::clock::{UnixDay, UnixMillis};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -116,6 +118,15 @@ pub struct PurchaseRecord {
 pub enum Payable {
     Purchase(PurchaseId),
     Order(OrderId),
+}
+
+impl fmt::Display for Payable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Purchase(id) => id.fmt(f),
+            Self::Order(id) => id.fmt(f),
+        }
+    }
 }
 
 /// A page on which a payment provider takes a payment for us, and the provider's reports on that payment.
@@ -379,7 +390,7 @@ pub(crate) fn get_json<T: DeserializeOwned>(
 pub(crate) fn owned_json<T: DeserializeOwned>(
     writing: &StateWriter,
     index: Index,
-    owner: &impl std::fmt::Display,
+    owner: &impl fmt::Display,
 ) -> Result<Vec<T>, StateError> {
     all_from_json(index, &writing.owned_by(index, &owner.to_string())?)
 }

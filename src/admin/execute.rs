@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use hornbook_accounts::Accounts;
+use hornbook_accounts::audit_text::{AuditPart, WrittenText};
 use hornbook_accounts::changes::{ActContext, IssuedKey, LINK_MILLIS, NewKey, NewOrder};
 use hornbook_accounts::entropy::Entropy;
 use hornbook_accounts::error::ChangeError;
@@ -68,13 +69,13 @@ impl CommandContext<'_> {
                 let reload = self.reload.ok_or_else(no_server)?;
                 let reloaded = reload().map_err(AdminError::Refused)?;
                 let snapshot = reloaded["snapshot"].as_str().unwrap_or_default().to_owned();
-                self.accounts.record_act(&act, "reload", snapshot)?;
+                self.accounts.record_act(&act, "reload", &[&WrittenText(&snapshot)])?;
                 Ok(reloaded)
             }
             AdminCommand::Audit { count } => Ok(json!(self.accounts.acts(count)?)),
             AdminCommand::Backup { to } => {
                 let made = backup(self.accounts, &to)?;
-                self.accounts.record_act(&act, "backup", to.display().to_string())?;
+                self.accounts.record_act(&act, "backup", &[&WrittenText(&to.display().to_string())])?;
                 Ok(made)
             }
             AdminCommand::Restore { .. } => Err(AdminError::Refused(
@@ -271,8 +272,8 @@ impl CommandContext<'_> {
             LedgerCommand::RollUp { older_than_days } => {
                 let before = self.now.wall.plus_millis(-i64::from(older_than_days) * MILLIS_PER_DAY);
                 let rolled_up = self.accounts.roll_up(before, self.now.wall)?;
-                let on = format!("{rolled_up} entries older than {older_than_days} days");
-                self.accounts.record_act(&self.act(), "ledger roll-up", on)?;
+                let on: [&dyn AuditPart; 4] = [&rolled_up, &" entries older than ", &older_than_days, &" days"];
+                self.accounts.record_act(&self.act(), "ledger roll-up", &on)?;
                 json!({ "rolledUp": rolled_up })
             }
         })

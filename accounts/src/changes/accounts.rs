@@ -32,7 +32,7 @@ impl Accounts {
         let act = act.clone();
         self.change(move |poster| {
             let record = new_account(poster, name, act.at)?;
-            audit(poster, &act, "account create", record.id.to_string())?;
+            audit(poster, &act, "account create", &[&record.id])?;
             let added = record.clone();
             let after = move |directory: &mut Directory| {
                 directory.add_account(AccountState::new(added, AccountBalance::new(0, [])));
@@ -52,7 +52,7 @@ impl Accounts {
                 return Err(ChangeError::Refused(format!("{id} was deleted by its owner; create another account")));
             }
             let credits = approve(poster, &mut record, grant, &act)?;
-            audit(poster, &act, "account approve", id.to_string())?;
+            audit(poster, &act, "account approve", &[&id])?;
             Ok((record.clone(), update_account_after(record, credits)))
         })
     }
@@ -76,7 +76,7 @@ impl Accounts {
             let (account, name, kind, scopes) = (owner.id, DEMO_NAME.to_owned(), KeyKind::Test, ScopeSet::ALL);
             let wish = NewKey { account, name, kind, scopes, expires_at: None, budget: Budget::default() };
             let key = new_key(poster, &wish, digest, prefix, act.at, KeyOrigin::default())?;
-            audit(poster, &act, "demo account create", format!("{account}, {}", key.id))?;
+            audit(poster, &act, "demo account create", &[&account, &", ", &key.id])?;
             let added = key.clone();
             let after = move |directory: &mut Directory| {
                 directory.add_account(AccountState::new(owner, AccountBalance::new(credits, [])));
@@ -106,7 +106,7 @@ impl Accounts {
                 return Err(ChangeError::Refused(format!("{id} was deleted by its owner")));
             }
             record.status = AccountStatus::Disabled;
-            audit(poster, &act, "account disable", id.to_string())?;
+            audit(poster, &act, "account disable", &[&id])?;
             put_account(poster, &record)?;
             let ended = end_sessions_of(poster, id)?;
             let shut_out = update_account_after(record.clone(), 0);

@@ -3,6 +3,7 @@
 use hornbook_base::clock::UnixMillis;
 use hornbook_base::invisible;
 
+use crate::audit_text::{AuditPart, audit_text};
 use crate::error::ChangeError;
 use crate::ids::Credits;
 use crate::ledger::entry::EntryNote;
@@ -35,11 +36,11 @@ pub(crate) fn audit(
     poster: &mut LedgerTransaction<'_>,
     act: &ActContext,
     what: &'static str,
-    on: impl Into<String>,
+    on: &[&dyn AuditPart],
 ) -> Result<(), ChangeError> {
     check_text("actor", &act.actor)?;
     let (at, actor) = (act.at.to_string(), act.actor.clone());
-    poster.record_act(AuditRecord { at, actor, act: what.to_owned(), on: on.into() });
+    poster.record_act(AuditRecord { at, actor, act: what.to_owned(), on: audit_text(on) });
     Ok(())
 }
 

@@ -76,16 +76,9 @@ impl Accounts {
                 )));
             }
             put_checkout(poster, &record)?;
-            audit(poster, &act, "inbox --done", format!("{} of {}", named(record.pays), record.account))?;
+            audit(poster, &act, "inbox --done", &[&record.pays, &" of ", &record.account])?;
             Ok((record, no_memory_effect()))
         })
-    }
-}
-
-pub(super) fn named(pays: Payable) -> String {
-    match pays {
-        Payable::Purchase(id) => id.to_string(),
-        Payable::Order(id) => id.to_string(),
     }
 }
 

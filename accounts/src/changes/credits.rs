@@ -7,6 +7,7 @@ use hornbook_base::clock::UnixMillis;
 use super::act::{ActContext, audit, check_amount, note};
 use super::run::{account, update_account_after};
 use crate::Accounts;
+use crate::audit_text::{AuditPart, WrittenText};
 use crate::balance::Hold;
 use crate::directory::AccountState;
 use crate::error::ChangeError;
@@ -54,7 +55,7 @@ impl Accounts {
         let (at, act) = (act.at, act.clone());
         self.change(move |poster| {
             let record = account(poster, id)?;
-            audit(poster, &act, command(kind), format!("{id}, {credits} credits: {}", note.reason))?;
+            audit(poster, &act, command(kind), &[&id, &", ", &credits, &" credits: ", &WrittenText(&note.reason)])?;
             let entry = poster.append(correction(id, kind, credits.0.into(), at, Reference::None, note));
             Ok((entry.number, update_account_after(record, credits.0.into())))
         })
@@ -82,12 +83,13 @@ impl Accounts {
         let (at, act) = (act.at, act.clone());
         self.change(move |poster| {
             also(poster)?;
-            let on = if let Reference::Purchase(purchase) = reference {
-                format!("{purchase} of {id}")
-            } else {
-                id.to_string()
+            let (reason, of) = (WrittenText(&note.reason), &" of ");
+            let mut on: Vec<&dyn AuditPart> = match &reference {
+                Reference::Purchase(purchase) => vec![purchase, of],
+                _ => Vec::new(),
             };
-            audit(poster, &act, command(kind), format!("{on}, -{credits} credits: {}", note.reason))?;
+            on.extend::<[&dyn AuditPart; 5]>([&id, &", -", &credits, &" credits: ", &reason]);
+            audit(poster, &act, command(kind), &on)?;
             let entry = poster.append(correction(id, kind, -i64::from(credits.0), at, reference, note));
             let after: AfterCommit = Box::new(move |_| held.settle());
             Ok((entry.number, after))

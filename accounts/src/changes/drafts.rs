@@ -272,7 +272,7 @@ impl Accounts {
             // The draft is no longer open, so it is no longer counted as open.
             poster.writing.put(StateTable::DraftAges, &age_key(draft.expires_at, &digest), &[])?;
             put_order(poster, &order)?;
-            audit(poster, &act, "order accept", format!("{} of {}", order.id, order.account))?;
+            audit(poster, &act, "order accept", &[&order.id, &" of ", &order.account])?;
             Ok((Some((order, act.at, true)), no_memory_effect()))
         })
     }

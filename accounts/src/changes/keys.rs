@@ -6,6 +6,7 @@ use hornbook_base::clock::UnixMillis;
 use super::act::{ActContext, audit, check_text};
 use super::run::{account, last_ids};
 use crate::Accounts;
+use crate::audit_text::AuditPart;
 use crate::budget::{Budget, KEYS_IN_LINE_MAX, KeyBudget};
 use crate::directory::Directory;
 use crate::entropy::Entropy;
@@ -62,7 +63,7 @@ impl Accounts {
         let record = self.change(move |poster| {
             account(poster, wish.account)?;
             let record = new_key(poster, &wish, digest, prefix, act.at, KeyOrigin::default())?;
-            audit(poster, &act, "key create", format!("{} of {}, {}", record.id, record.account, record.scopes))?;
+            audit(poster, &act, "key create", &[&record.id, &" of ", &record.account, &", ", &record.scopes])?;
             Ok((record.clone(), add_after(record)))
         })?;
         Ok(IssuedKey { record, secret })
@@ -106,8 +107,9 @@ impl Accounts {
             };
             let origin = KeyOrigin { parent: Some(parent), ..KeyOrigin::default() };
             let record = new_key(poster, &wish, digest, prefix, act.at, origin)?;
-            let on = format!("{} of {}, {}, by {parent}", record.id, record.account, record.scopes);
-            audit(poster, &act, "key create", on)?;
+            let on: [&dyn AuditPart; 7] =
+                [&record.id, &" of ", &record.account, &", ", &record.scopes, &", by ", &parent];
+            audit(poster, &act, "key create", &on)?;
             Ok((record.clone(), add_after(record)))
         })?;
         Ok(IssuedKey { record, secret })
@@ -125,7 +127,7 @@ impl Accounts {
             if record.budget.is_none() {
                 poster.forget_spending(id);
             }
-            audit(poster, &act, "key budget", format!("{id} of {}, {limits}", record.account))?;
+            audit(poster, &act, "key budget", &[&id, &" of ", &record.account, &", ", &limits])?;
             put_json(&mut poster.writing, StateTable::Keys, &id.to_key(), &record)?;
             let spending = if record.budget.is_some() { poster.spending_of(id) } else { Vec::new() };
             let changed = record.clone();
@@ -168,7 +170,7 @@ impl Accounts {
             let record = new_key(poster, &wish, digest, prefix, at, origin)?;
             poster.copy_spending(id, record.id);
             let ends_at = if old.budget.is_some() { at } else { ends_at };
-            audit(poster, &act, "key rotate", format!("{id} of {}, replaced by {}", record.account, record.id))?;
+            audit(poster, &act, "key rotate", &[&id, &" of ", &record.account, &", replaced by ", &record.id])?;
             // The overlap never extends the life of the old key.
             old.expires_at = Some(old.expires_at.map_or(ends_at, |expires_at| expires_at.min(ends_at)));
             put_json(&mut poster.writing, StateTable::Keys, &id.to_key(), &old)?;
@@ -189,7 +191,7 @@ impl Accounts {
             let mut record = key(poster, id)?;
             refuse_web_key(&record)?;
             record.revoked_at.get_or_insert(act.at);
-            audit(poster, &act, "key revoke", format!("{id} of {}", record.account))?;
+            audit(poster, &act, "key revoke", &[&id, &" of ", &record.account])?;
             put_json(&mut poster.writing, StateTable::Keys, &id.to_key(), &record)?;
             let revoked = record.clone();
             let after = move |directory: &mut Directory| replace_key(directory, revoked);

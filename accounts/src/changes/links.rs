@@ -65,7 +65,7 @@ impl Accounts {
             let purpose = LinkPurpose::SignIn { account: id, role };
             remove_links(&mut poster.writing, Index::Links, &id.to_string())?;
             put_link(poster, digest, purpose, act.at)?;
-            audit(poster, &act, "account link", format!("{id}, {role:?}").to_lowercase())?;
+            audit(poster, &act, "account link", &[&id, &", ", &role.name()])?;
             Ok(((), no_memory_effect()))
         })?;
         Ok(token)
@@ -85,7 +85,7 @@ impl Accounts {
         self.change(move |poster| {
             remove_links(&mut poster.writing, Index::LinksByPurpose, FIRST_OPERATOR)?;
             put_link(poster, digest, LinkPurpose::FirstOperator, act.at)?;
-            audit(poster, &act, "operator link", "the first operator")?;
+            audit(poster, &act, "operator link", &[&"the first operator"])?;
             Ok(((), no_memory_effect()))
         })?;
         Ok(Some(token))
@@ -164,9 +164,9 @@ fn make_operator(
 ) -> Result<(PersonRecord, AfterCommit), ChangeError> {
     let StoredChoice { login, password, no_key } = chosen;
     let login = login?;
-    let mut owner = new_account(poster, login.to_string(), act.at)?;
+    let mut owner = new_account(poster, login.as_str().to_owned(), act.at)?;
     let act = ActContext { actor: owner.id.to_string(), ..act.clone() };
-    audit(poster, &act, "operator create", owner.id.to_string())?;
+    audit(poster, &act, "operator create", &[&owner.id])?;
     let credits = approve(poster, &mut owner, grant, &act)?;
     let (person, key) = new_person(poster, owner.id, login, password, PersonRole::Operator, no_key, &act)?;
     let added = person.clone();
@@ -191,7 +191,7 @@ fn set_sign_in(
         return Err(ChangeError::Refused("this account is disabled; ask the operator".to_owned()));
     }
     if let Some(person) = get_json::<PersonRecord>(&poster.writing, StateTable::People, &id.to_key())? {
-        audit(poster, &act, "password reset", id.to_string())?;
+        audit(poster, &act, "password reset", &[&id])?;
         // A link never takes the operator role away.
         let role = if person.role == PersonRole::Operator { PersonRole::Operator } else { role };
         return replace_password(poster, PersonRecord { role, ..person }, password, &act);

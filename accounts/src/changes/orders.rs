@@ -54,7 +54,7 @@ impl Accounts {
         let record = self.change(move |poster| {
             account(poster, record.account)?;
             put_order(poster, &record)?;
-            audit(poster, &act, "order create", format!("{} of {}", record.id, record.account))?;
+            audit(poster, &act, "order create", &[&record.id, &" of ", &record.account])?;
             Ok((record, no_memory_effect()))
         })?;
         Ok((record, token))
@@ -76,7 +76,7 @@ impl Accounts {
                 record.intake = None;
             }
             put_order(poster, &record)?;
-            audit(poster, &act, "order advance", format!("{id} of {} to {}", record.account, to.name()))?;
+            audit(poster, &act, "order advance", &[&id, &" of ", &record.account, &" to ", &to.name()])?;
             if to != OrderStage::Completed {
                 return Ok((record, no_memory_effect()));
             }
@@ -109,7 +109,7 @@ impl Accounts {
             }
             settle(poster, &mut record, payment_reference, &act)?;
             put_order(poster, &record)?;
-            audit(poster, &act, "order confirm-payment", format!("{id} of {}", record.account))?;
+            audit(poster, &act, "order confirm-payment", &[&id, &" of ", &record.account])?;
             Ok((record, no_memory_effect()))
         })
     }
@@ -126,7 +126,7 @@ impl Accounts {
                 )));
             }
             poster.writing.remove(StateTable::Orders, id.0.as_bytes())?;
-            audit(poster, &act, "order discard", format!("{id} of {}", record.account))?;
+            audit(poster, &act, "order discard", &[&id, &" of ", &record.account])?;
             Ok((record, no_memory_effect()))
         })
     }
@@ -143,7 +143,7 @@ impl Accounts {
         let json = self.shared.seal_key(entropy)?.open(owner_of_order(&id), sealed)?;
         let intake = serde_json::from_slice(&json);
         let intake = intake.map_err(|_| StateError::bad_record(StateTable::Orders.name(), id.0.as_bytes()))?;
-        self.record_act(act, "order show --intake", format!("{id} of {}", record.account))?;
+        self.record_act(act, "order show --intake", &[&id, &" of ", &record.account])?;
         Ok(Some(intake))
     }
 }

@@ -94,12 +94,12 @@ impl Accounts {
             if !at_once {
                 sign_ups::check_room(poster)?;
             }
-            let mut owner = new_account(poster, login.to_string(), act.at)?;
+            let mut owner = new_account(poster, login.as_str().to_owned(), act.at)?;
             owner.signed_up = true;
             put_account(poster, &owner)?;
             // The account itself is the actor.
             let act = ActContext { actor: owner.id.to_string(), ..act };
-            audit(poster, &act, "account create", owner.id.to_string())?;
+            audit(poster, &act, "account create", &[&owner.id])?;
             let mut credits = 0;
             if at_once {
                 credits = approve(poster, &mut owner, grant, &act)?;
@@ -128,7 +128,7 @@ impl Accounts {
         self.change(move |poster| {
             let person = person_of_proof(poster, proof)?;
             let (person, after) = replace_password(poster, person, password, &act)?;
-            audit(poster, &act, "password change", person.account.to_string())?;
+            audit(poster, &act, "password change", &[&person.account])?;
             Ok((AuthProof::of(&person), after))
         })
     }
@@ -140,7 +140,7 @@ impl Accounts {
             let mut person = person_of(poster, id)?;
             person.role = role;
             put_json(&mut poster.writing, StateTable::People, &id.to_key(), &person)?;
-            audit(poster, &act, "account role", format!("{id}, {role:?}").to_lowercase())?;
+            audit(poster, &act, "account role", &[&id, &", ", &role.name()])?;
             let after: AfterCommit = Box::new(move |directory| directory.register.put_person(person));
             Ok(((), after))
         })
@@ -192,7 +192,7 @@ fn delete(poster: &mut LedgerTransaction<'_>, id: AccountId, act: &ActContext) -
     let sessions = end_sessions_of(poster, id)?;
     remove_stored_person(&mut poster.writing, id)?;
     let keys = revoke_keys(poster, id, act.at)?;
-    audit(poster, act, "account delete", id.to_string())?;
+    audit(poster, act, "account delete", &[&id])?;
     Ok(Box::new(move |directory| {
         for key in keys {
             if let Some(state) = directory.key(key.id) {
@@ -225,7 +225,7 @@ pub(super) fn new_person(
     act: &ActContext,
 ) -> Result<(PersonRecord, KeyRecord), ChangeError> {
     if poster.writing.get(StateTable::Logins, login.as_str().as_bytes())?.is_some() {
-        return Err(ChangeError::Refused(format!("the name {login} is taken; choose another")));
+        return Err(ChangeError::Refused("this name is taken; choose another".to_owned()));
     }
     let (name, scopes) = (WEB_PREFIX.to_owned(), ScopeSet::ALL);
     let wish = NewKey { account: id, name, kind: KeyKind::Web, scopes, expires_at: None, budget: Budget::default() };
@@ -234,7 +234,7 @@ pub(super) fn new_person(
     let person = PersonRecord { account: id, login, role, password, passwords, password_changed_at, web_key };
     poster.writing.put(StateTable::Logins, person.login.as_str().as_bytes(), &id.to_key())?;
     put_json(&mut poster.writing, StateTable::People, &id.to_key(), &person)?;
-    audit(poster, act, "person create", format!("{id}, {role:?}").to_lowercase())?;
+    audit(poster, act, "person create", &[&id, &", ", &role.name()])?;
     Ok((person, key))
 }
 

@@ -149,7 +149,7 @@ impl Accounts {
             }
             let account = credit(poster, &mut record, payment_reference, &act)?;
             let credits = record.credits;
-            audit(poster, &act, "purchase approve", format!("{id} of {}, {credits} credits", record.account))?;
+            audit(poster, &act, "purchase approve", &[&id, &" of ", &record.account, &", ", &credits, &" credits"])?;
             Ok((record, update_account_after(account, credits.0.into())))
         })
     }
@@ -164,7 +164,7 @@ impl Accounts {
             record.status = PurchaseStatus::Cancelled;
             record.settled_at = Some(act.at);
             put_purchase(poster, &record)?;
-            audit(poster, &act, "purchase cancel", format!("{id} of {}", record.account))?;
+            audit(poster, &act, "purchase cancel", &[&id, &" of ", &record.account])?;
             Ok((record, no_memory_effect()))
         })
     }
@@ -228,7 +228,7 @@ fn new_purchase(
         refunded_by_provider: false,
         checkout: None,
     };
-    audit(poster, act, "purchase request", format!("{} of {owner}, pack {}", record.id, pack.tier()))?;
+    audit(poster, act, "purchase request", &[&record.id, &" of ", &owner, &", pack ", &pack.tier()])?;
     Ok(record)
 }
 

@@ -7,13 +7,14 @@
 use hornbook_base::clock::{MILLIS_PER_DAY, UnixMillis};
 
 use super::act::{ActContext, audit, check_text, note};
-use super::checkouts::{checkout, named, put_checkout};
+use super::checkouts::{checkout, put_checkout};
 use super::credits::correction;
 use super::orders::{put_order, settle};
 use super::payments;
 use super::purchases::{credit, purchase, put_purchase};
 use super::run::{account, no_memory_effect, update_account_after};
 use crate::Accounts;
+use crate::audit_text::{AuditPart, WrittenText};
 use crate::error::ChangeError;
 use crate::ids::{CheckoutId, OrderId, PurchaseId};
 use crate::job::AfterCommit;
@@ -280,7 +281,7 @@ fn problem(
     if record.problems.contains(&text) {
         return Ok((ReportResult::Known, None));
     }
-    audit(poster, act, "payment problem", format!("{} of {}: {text}", named(record.pays), record.account))?;
+    audit(poster, act, "payment problem", &[&record.pays, &" of ", &record.account, &": ", &WrittenText(&text)])?;
     record.problems.push(text.clone());
     Ok((ReportResult::Problem(text), None))
 }
@@ -308,7 +309,7 @@ fn paid(
     }
     // Also if it was cancelled meanwhile, because the money has arrived.
     let account = credit(poster, &mut bought, record.payment.clone(), act)?;
-    audit(poster, act, "purchase paid", format!("{id} of {}, {} credits", bought.account, bought.credits))?;
+    audit(poster, act, "purchase paid", &[&id, &" of ", &bought.account, &", ", &bought.credits, &" credits"])?;
     // Applies refunds and disputes that were reported before the payment.
     let back = reverse(poster, record, id, act, "reported before the payment")?;
     Ok((ReportResult::Applied, Some((account, i64::from(bought.credits.0) + back))))
@@ -331,7 +332,7 @@ fn order_paid(
     }
     settle(poster, &mut ordered, record.payment.clone(), act)?;
     put_order(poster, &ordered)?;
-    audit(poster, act, "order paid", format!("{id} of {}", ordered.account))?;
+    audit(poster, act, "order paid", &[&id, &" of ", &ordered.account])?;
     Ok((ReportResult::Applied, None))
 }
 
@@ -370,7 +371,7 @@ fn not_paid(
     wanted.status = PurchaseStatus::Cancelled;
     wanted.settled_at = Some(act.at);
     put_purchase(poster, &wanted)?;
-    audit(poster, act, "purchase cancel", format!("{id} of {}", wanted.account))?;
+    audit(poster, act, "purchase cancel", &[&id, &" of ", &wanted.account])?;
     Ok((ReportResult::Applied, None))
 }
 
@@ -411,7 +412,9 @@ fn reverse(
         let note = note(act, format!("pack {}: {why}", bought.pack.tier()))?;
         poster.append(correction(bought.account, kind, credits, act.at, Reference::Purchase(id), note));
         let what = if credits < 0 { "purchase refund" } else { "purchase restore" };
-        audit(poster, act, what, format!("{id} of {}, {credits} credits: {why}", bought.account))?;
+        let on: [&dyn AuditPart; 7] =
+            [&id, &" of ", &bought.account, &", ", &credits, &" credits: ", &WrittenText(why)];
+        audit(poster, act, what, &on)?;
     }
     bought.reversed = target;
     bought.refunded_by_provider = record.went_back_cents() >= record.amount_cents;

@@ -102,7 +102,7 @@ impl Accounts {
             let superfluous = least_recently_used(&poster.writing, account, SESSIONS_MAX - 1)?;
             end(poster, &superfluous)?;
             put_json(&mut poster.writing, StateTable::Sessions, digest.bytes(), &record)?;
-            audit(poster, &act, "sign in", account.to_string())?;
+            audit(poster, &act, "sign in", &[&account])?;
             let after: AfterCommit = Box::new(move |directory| {
                 directory.register.end_sessions(&superfluous);
                 directory.register.add_session(SessionState::new(digest, record));
@@ -159,7 +159,7 @@ impl Accounts {
             let ended: Vec<KeyDigest> = ended.into_iter().map(|(digest, _)| digest).collect();
             end(poster, &ended)?;
             if !ended.is_empty() {
-                audit(poster, &act, "sign out", format!("{account}, {} sessions", ended.len()))?;
+                audit(poster, &act, "sign out", &[&account, &", ", &ended.len(), &" sessions"])?;
             }
             let count = ended.len();
             let after: AfterCommit = Box::new(move |directory| directory.register.end_sessions(&ended));

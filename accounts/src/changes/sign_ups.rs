@@ -60,7 +60,7 @@ impl Accounts {
                 poster.writing.remove(StateTable::Counters, &key.id.to_key())?;
             }
             poster.writing.remove(StateTable::Accounts, &id.to_key())?;
-            audit(poster, &act, "account expire", id.to_string())?;
+            audit(poster, &act, "account expire", &[&id])?;
             let after = move |directory: &mut Directory| {
                 directory.register.end_sessions(&sessions);
                 directory.register.remove_person(id);

@@ -29,7 +29,7 @@ impl Accounts {
                 remove_intake(poster, id)?;
             }
             let SealedCount { drafts, intakes } = count;
-            audit(poster, &act, "order give-up-sealed", format!("{drafts} drafts, {intakes} intakes"))?;
+            audit(poster, &act, "order give-up-sealed", &[&drafts, &" drafts, ", &intakes, &" intakes"])?;
             Ok((count, no_memory_effect()))
         })
     }

@@ -9,8 +9,9 @@ const LOGIN_CHARS_MIN: usize = 3;
 pub const LOGIN_CHARS_MAX: usize = 100;
 
 /// A name in lower case, so that it has one form. Only letters, digits and `.`, `_`, `-`, `+`, `@`
-/// are allowed, so that no two names look alike.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+/// are allowed, so that no two names look alike. It is personal, so it has no `Display` and `Debug` hides it:
+/// only code that asks for its text can show it.
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Login(String);
 
@@ -38,9 +39,9 @@ impl FromStr for Login {
     }
 }
 
-impl fmt::Display for Login {
+impl fmt::Debug for Login {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str("Login(personal)")
     }
 }
 
@@ -68,5 +69,6 @@ mod tests {
         for wrong in ["", "ab", "jane roe", "jäne", "jane\n.roe", "17", "acct-17", &"a".repeat(101)] {
             assert!(login(wrong).is_err(), "{wrong:?}");
         }
+        assert_eq!(format!("{:?}", "jane.roe".parse::<Login>()), "Ok(Login(personal))");
     }
 }

@@ -11,6 +11,8 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
+
 use hornbook_base::clock::UnixDay;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,7 +32,7 @@ pub const PEOPLE_MAX: usize = 50;
 pub const SHARE_CLASSES_MAX: usize = 10;
 
 /// All data needed to form a company. 'formation.requirements' lists what a state requires.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(rename = "FormationIntake")]
 pub struct Intake {
@@ -93,7 +95,7 @@ pub struct Intake {
     pub notes: Option<String>,
 }
 
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(rename = "FormationPerson")]
 pub struct Person {
@@ -180,7 +182,7 @@ impl Management {
     }
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(rename = "FormationAddress")]
 pub struct Address {
@@ -212,7 +214,7 @@ fn is_default_country(country: &str) -> bool {
 }
 
 /// The agent who accepts legal papers for the company.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(rename = "FormationAgent")]
 pub struct RegisteredAgent {
@@ -238,7 +240,7 @@ pub struct ShareClass {
     pub par_value: Option<String>,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(rename = "FormationContact")]
 pub struct Contact {
@@ -247,6 +249,18 @@ pub struct Contact {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phone: Option<String>,
 }
+
+/// These hold personal data, so `Debug` shows nothing of it.
+macro_rules! hide_from_debug {
+    ($($name:ident),*) => {$(
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(concat!(stringify!($name), "(personal)"))
+            }
+        }
+    )*};
+}
+hide_from_debug!(Intake, Person, Address, RegisteredAgent, Contact);
 
 const NAME: Length = Length::line(120);
 const LINE: Length = Length::line(200);

@@ -313,3 +313,12 @@ fn the_schema_has_exactly_the_fields_that_are_read() {
         assert_eq!(described, read(faults(&intake), &format!("{path}x")), "{name}");
     }
 }
+
+#[test]
+fn personal_data_do_not_print() {
+    let (state, entity_type) = (UsState::ALL[0], EntityType::ALL[0]);
+    let intake = check(&whole(state, entity_type)).unwrap();
+    let shown =
+        format!("{intake:?} {:?} {:?} {:?}", intake.people[0], intake.people[0].address, intake.registered_agent);
+    assert_eq!(shown, "Intake(personal) Person(personal) Address(personal) RegisteredAgent(personal)");
+}

@@ -2,6 +2,7 @@
 //! operator's account.
 
 use ::http::StatusCode;
+use hornbook_accounts::audit_text::WrittenText;
 use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::error::ChangeError;
 use hornbook_accounts::ids::{AccountId, CheckoutId, OrderId, PurchaseId};
@@ -142,9 +143,9 @@ pub(super) async fn snapshot(
     let (accounts, machinery) = (shared.accounts(), std::sync::Arc::clone(&shared.machinery));
     let act = seen.act.clone();
     let served = shared.shell.desk.long_work(move || match machinery.serve_snapshot(&name) {
-        Ok(served) => accounts.record_act(&act, "reload", served),
+        Ok(served) => accounts.record_act(&act, "reload", &[&WrittenText(&served)]),
         Err(why) => {
-            accounts.record_act(&act, "reload refused", why.clone())?;
+            accounts.record_act(&act, "reload refused", &[&WrittenText(&why)])?;
             Err(ChangeError::Refused(why))
         }
     });

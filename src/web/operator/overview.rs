@@ -36,7 +36,7 @@ pub(super) async fn shown(shared: &OperatorContext, seen: &PageRequest<'_>) -> R
     let (accounts, machinery) = (shared.accounts(), std::sync::Arc::clone(&shared.machinery));
     let now = shared.shell.service.now();
     let office = shared.shell.desk.operator_work(move || {
-        let login = |view: &AccountView| accounts.person(view.record.id).map(|person| person.login.to_string());
+        let login = |view: &AccountView| accounts.person(view.record.id).map(|person| person.login.as_str().to_owned());
         let mut purchases = accounts.waiting_purchases()?;
         purchases.retain(|purchase| purchase.checkout.is_none());
         let (problems, orders) = (accounts.payment_problems()?, accounts.open_orders()?);

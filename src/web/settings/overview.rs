@@ -88,7 +88,7 @@ fn account_summary(person: &SignedIn, view: &AccountView) -> Markup {
             }
         }
         dl {
-            dt { "Signed in as" } dd { (person.login) }
+            dt { "Signed in as" } dd { (person.login.as_str()) }
             dt { "Account" } dd { code { (view.record.id) } }
             dt { "Tier" } dd { (view.record.tier) ", " (grouped(view.limits.per_minute)) " calls a minute, " (grouped(view.limits.per_day)) " a day" }
         }

@@ -224,6 +224,7 @@ pub(super) async fn link_page(
         }
         LinkView::Invited { name, .. } => ("Choose how to sign in", format!("This is for the account of {name}.")),
         LinkView::NewPassword { login } => {
+            let login = login.as_str();
             ("Choose a new password", format!("It is for {login}. Every signed-in browser will be signed out."))
         }
     };
