@@ -6,6 +6,7 @@
 //! call, and the page is rendered from the reply.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use ::http::Response;
 use bytes::Bytes;
@@ -302,6 +303,11 @@ impl OpenPage<'_> {
             return Err(ApiError::internal("a page requested a reply that is stored compressed"));
         };
         Ok(OperationReply { bytes, version, pages: reply.pages })
+    }
+
+    /// Records the time of work beside the calls, for the log and the metrics.
+    pub(super) fn add_stage(&mut self, name: &'static str, took: Duration) {
+        self.stages.push((name, u32::try_from(took.as_micros()).unwrap_or(u32::MAX)));
     }
 
     /// Completes the page with the receipt, the unread share and the stages of its calls.

@@ -306,6 +306,7 @@ fn overview_pictures_are_cached_and_rate_limited_separately() {
     for tag in &tags {
         assert_eq!((tag.0, &tag.1, tag.2.len()), (200, &tags[0].1, tags[0].2.len()), "one picture, one version");
     }
+    assert_eq!(server.metric_value("hornbook_stage_seconds_count{stage=\"draw\"}"), 1.0, "drawn once");
     let many = (0..300).filter(|_| request(&server, &path).status == 200).count();
     assert!((100..=130).contains(&many), "{many} pictures in a moment");
     let tile = tile_path(&parts, &zones(&server, &parts), 14);

@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 use std::sync::Arc;
+use std::time::Instant;
 
 use bytes::Bytes;
 use hornbook_base::byte_cache::{ByteCache, ByteSize};
@@ -167,7 +168,9 @@ impl Pictures {
                     .await?,
             ));
         }
+        let began = Instant::now();
         let picture = opened.shell.service.heavy(move || picture(&frame, &zones, &tiles, look)).await?;
+        opened.add_stage("draw", began.elapsed());
         self.drawn.put(key, picture.clone());
         Ok(picture)
     }
