@@ -51,9 +51,10 @@ fn a_call_beyond_a_budget_is_refused_until_its_window_ends() {
     accounts.set_key_budget(id, limits, &act(now())).unwrap();
 
     let receipt = make_call(&accounts, key, 7, None, now()).unwrap();
-    let left = receipt.budget().unwrap();
+    let status = receipt.budget().unwrap();
+    let left = status.nearest;
     assert_eq!(
-        (left.window, left.limit, left.left, left.notice()),
+        (left.window, left.limit, left.left, status.notice()),
         (SpendingWindow::Day(now().wall.day()), 10, 3, None)
     );
     let refused = spent_budget(make_call(&accounts, key, 4, None, now()).unwrap_err());
@@ -65,6 +66,12 @@ fn a_call_beyond_a_budget_is_refused_until_its_window_ends() {
     make_call(&accounts, key, 0, None, now()).unwrap();
 
     clock.advance_millis(DAY_MILLIS);
+    // The notice is about the limit of which most is spent, even if another one has fewer credits left.
+    let tight = Budget { total: Some(10), per_day: Some(1), per_month: None };
+    accounts.set_key_budget(id, tight, &act(now())).unwrap();
+    let status = accounts.budget_status(id, now().wall).unwrap();
+    assert_eq!((status.nearest.left, status.notice().as_deref()), (1, Some("80 % of 10 credits in all")));
+    accounts.set_key_budget(id, limits, &act(now())).unwrap();
     make_call(&accounts, key, 10, None, now()).unwrap();
     clock.advance_millis(DAY_MILLIS);
     let refused = spent_budget(make_call(&accounts, key, 3, None, now()).unwrap_err());
@@ -126,7 +133,7 @@ fn a_key_that_a_key_created_spends_from_both_budgets_and_ends_with_it() {
     let refused = spent_budget(make_call(&accounts, &first_secret, 2, None, now).unwrap_err());
     assert_eq!((refused.key, refused.is_own), (first.record.id, true));
     let receipt = make_call(&accounts, &second_secret, 3, None, now).unwrap();
-    assert_eq!(receipt.budget().unwrap().left, 2, "the budget above it is the nearest");
+    assert_eq!(receipt.budget().unwrap().nearest.left, 2, "the budget above it is the nearest");
     let refused = spent_budget(make_call(&accounts, &second_secret, 3, None, now).unwrap_err());
     assert_eq!((refused.key, refused.is_own, refused.left), (parent, false, 2));
     let held = accounts.key_budget(first.record.id, now.wall).unwrap().spent_total;

@@ -12,7 +12,7 @@ use hornbook_base::clock::{Now, UnixMillis};
 
 use super::Accounts;
 use super::balance::{MonthlyUnits, Remaining};
-use super::budget::BudgetLeft;
+use super::budget::BudgetStatus;
 use super::changes::{CREDITS_MAX, SignedIn};
 use super::directory::KeyState;
 use super::error::{BadKey, LedgerError, Refusal};
@@ -143,7 +143,7 @@ impl RateChecked {
         let Self { shared, key, left } = self;
         let units = shared.monthly_units(&key, now);
         let (hold, remaining) = hold(&key, cost, units, now.wall)?;
-        let budget = line_budgets::nearest(&key, now.wall);
+        let budget = line_budgets::status(&key, now.wall);
         hold.release(&key);
         Ok(CallPrice { left, remaining, budget, cost })
     }
@@ -173,7 +173,7 @@ impl RateChecked {
             }
         };
         let (hold, remaining) = hold(&key, cost, units, now.wall)?;
-        let budget = line_budgets::nearest(&key, now.wall);
+        let budget = line_budgets::status(&key, now.wall);
         let call = AdmittedCall { operation, cost, hold, units, remaining, left, budget, now, key, shared };
         Ok(Reserved::Fresh(Reservation { call: Some(call), claim }))
     }
@@ -202,7 +202,7 @@ fn hold(key: &KeyState, cost: Credits, units: MonthlyUnits, at: UnixMillis) -> R
 pub struct CallPrice {
     pub left: RateRemaining,
     pub remaining: Remaining,
-    pub budget: Option<BudgetLeft>,
+    pub budget: Option<BudgetStatus>,
     pub cost: Credits,
 }
 
@@ -231,7 +231,7 @@ impl BegunReplay {
     pub fn settle(self) -> MeteringReceipt {
         let Replay { replaying, key, units, left, at } = self.0;
         let (charged, entry) = (replaying.charged.cost, replaying.charged.entry);
-        let (remaining, budget) = (key.account.balance.remaining(units), line_budgets::nearest(&key, at));
+        let (remaining, budget) = (key.account.balance.remaining(units), line_budgets::status(&key, at));
         MeteringReceipt { left, remaining, budget, charged, entry, replayed: true }
     }
 
@@ -251,7 +251,7 @@ struct AdmittedCall {
     remaining: Remaining,
     left: RateRemaining,
     /// The budget that is nearest to its end, with this call's hold subtracted.
-    budget: Option<BudgetLeft>,
+    budget: Option<BudgetStatus>,
     now: Now,
 }
 
@@ -428,7 +428,7 @@ fn receipt_of(
 pub struct MeteringReceipt {
     left: RateRemaining,
     remaining: Remaining,
-    budget: Option<BudgetLeft>,
+    budget: Option<BudgetStatus>,
     charged: Credits,
     entry: Option<EntryNumber>,
     replayed: bool,
@@ -449,7 +449,7 @@ impl MeteringReceipt {
     }
 
     /// The budget of the key, or of a key above it, that is nearest to its end.
-    pub fn budget(&self) -> Option<BudgetLeft> {
+    pub fn budget(&self) -> Option<BudgetStatus> {
         self.budget
     }
 

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use hornbook_base::clock::{Month, UnixDay, UnixMillis};
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{EntryNumber, KeyId};
+use crate::ids::{Credits, EntryNumber, KeyId};
 
 /// The number of keys in a line: a key of a person, and keys that keys create.
 pub const KEYS_IN_LINE_MAX: usize = 4;
@@ -53,7 +53,7 @@ impl fmt::Display for Budget {
         let limits = [(self.total, "in all"), (self.per_month, "a month"), (self.per_day, "a day")];
         let set = limits.into_iter().filter_map(|(limit, per)| Some((limit?, per)));
         for (place, (credits, per)) in set.enumerate() {
-            write!(f, "{}{credits} credits {per}", if place > 0 { ", " } else { "" })?;
+            write!(f, "{}{} {per}", if place > 0 { ", " } else { "" }, Credits::in_words(credits))?;
         }
         if self.is_unlimited() { f.write_str("without a budget") } else { Ok(()) }
     }
@@ -111,7 +111,7 @@ pub struct BudgetSpent {
     pub left: u64,
 }
 
-/// What is left of the limit that is nearest to its end.
+/// What is left of one limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BudgetLeft {
     pub window: SpendingWindow,
@@ -120,11 +120,40 @@ pub struct BudgetLeft {
 }
 
 impl BudgetLeft {
-    /// From four fifths of the budget on, how much of it is spent: `83 % of 100 credits today`.
+    fn spent_percent(self) -> u64 {
+        (self.limit - self.left).saturating_mul(100).checked_div(self.limit).unwrap_or(100)
+    }
+}
+
+/// Two of the limits of a budget. They may differ: of 10 credits today 5 are left, and of 100 in all 15.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BudgetStatus {
+    /// The limit with the fewest credits left.
+    pub nearest: BudgetLeft,
+    /// The limit of which the greatest part is spent.
+    fullest: BudgetLeft,
+}
+
+impl BudgetStatus {
+    fn of(limits: impl Iterator<Item = BudgetLeft>) -> Option<Self> {
+        limits.map(|limit| Self { nearest: limit, fullest: limit }).reduce(Self::and)
+    }
+
+    /// The status of two budgets that both hold.
+    pub(crate) fn and(self, other: Self) -> Self {
+        let is_nearer = other.nearest.left < self.nearest.left;
+        let is_fuller = other.fullest.spent_percent() > self.fullest.spent_percent();
+        Self {
+            nearest: if is_nearer { other.nearest } else { self.nearest },
+            fullest: if is_fuller { other.fullest } else { self.fullest },
+        }
+    }
+
+    /// From four fifths of a limit on, how much of it is spent: `83 % of 100 credits today`.
     pub fn notice(self) -> Option<String> {
-        let Self { window, limit, left } = self;
-        let spent = (limit - left).saturating_mul(100).checked_div(limit).unwrap_or(100);
-        (spent >= NOTICE_PERCENT).then(|| format!("{spent} % of {limit} credits {}", window.name()))
+        let BudgetLeft { window, limit, .. } = self.fullest;
+        let spent = self.fullest.spent_percent();
+        (spent >= NOTICE_PERCENT).then(|| format!("{spent} % of {} {}", Credits::in_words(limit), window.name()))
     }
 }
 
@@ -135,8 +164,8 @@ pub struct BudgetView {
     pub spent_total: u64,
     pub spent_in_month: u64,
     pub spent_on_day: u64,
-    /// What is left of the limit that is nearest to its end; none if nothing is limited.
-    pub nearest: Option<BudgetLeft>,
+    /// None if nothing is limited.
+    pub status: Option<BudgetStatus>,
 }
 
 impl BudgetView {
@@ -197,8 +226,8 @@ impl KeySpending {
         let limits = contents.budget?.limits;
         let [spent_total, spent_in_month, spent_on_day] =
             SpendingWindow::all_at(at).map(|window| contents.spent(window));
-        let nearest = contents.limits_at(at).min_by_key(|nearest| nearest.left);
-        Some(BudgetView { limits, spent_total, spent_in_month, spent_on_day, nearest })
+        let status = BudgetStatus::of(contents.limits_at(at));
+        Some(BudgetView { limits, spent_total, spent_in_month, spent_on_day, status })
     }
 
     /// Holds the cost if every limit allows it. Returns whether the key has a budget, or else the limit that is in

@@ -131,6 +131,16 @@ impl fmt::Display for DraftId {
 #[serde(transparent)]
 pub struct Credits(pub u32);
 
+impl Credits {
+    /// `1 credit`, `2 credits`.
+    pub fn in_words(count: impl Into<u64>) -> String {
+        match count.into() {
+            1 => "1 credit".to_owned(),
+            count => format!("{count} credits"),
+        }
+    }
+}
+
 impl fmt::Display for Credits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

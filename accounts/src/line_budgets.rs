@@ -5,7 +5,7 @@
 
 use hornbook_base::clock::UnixMillis;
 
-use crate::budget::{BudgetLeft, BudgetSpent};
+use crate::budget::{BudgetLeft, BudgetSpent, BudgetStatus};
 use crate::directory::KeyState;
 use crate::ids::EntryNumber;
 
@@ -51,7 +51,7 @@ pub(crate) fn give_back(key: &KeyState, debit: EntryNumber, cost: u32, at: UnixM
     key.line().for_each(|holder| holder.spending.give_back(debit, cost, at));
 }
 
-/// What is left of the limit that is nearest to its end, of all keys of the line.
-pub(crate) fn nearest(key: &KeyState, at: UnixMillis) -> Option<BudgetLeft> {
-    key.line().filter_map(|holder| holder.spending.view(at)?.nearest).min_by_key(|nearest| nearest.left)
+/// The status of the budgets of all keys of the line.
+pub(crate) fn status(key: &KeyState, at: UnixMillis) -> Option<BudgetStatus> {
+    key.line().filter_map(|holder| holder.spending.view(at)?.status).reduce(BudgetStatus::and)
 }

@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 
 use super::Accounts;
 use super::balance::{MonthlyUnits, Remaining};
-use super::budget::{BudgetLeft, BudgetView};
+use super::budget::{BudgetStatus, BudgetView};
 use super::error::ChangeError;
 use super::ids::{AccountId, CheckoutId, EntryNumber, KeyId, OrderId};
 use super::ledger::entry::{Entry, EntryKind, OperationCode};
@@ -114,11 +114,11 @@ impl Accounts {
     }
 
     /// What is left of the budget of a key, or of a key above it, that is nearest to its end.
-    pub fn budget_left(&self, id: KeyId, now: UnixMillis) -> Option<BudgetLeft> {
+    pub fn budget_status(&self, id: KeyId, now: UnixMillis) -> Option<BudgetStatus> {
         let directory = self.shared.directory();
         let key = Arc::clone(directory.key(id)?);
         drop(directory);
-        line_budgets::nearest(&key, now)
+        line_budgets::status(&key, now)
     }
 
     pub(crate) fn key_count(&self, account: AccountId) -> usize {

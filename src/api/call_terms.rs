@@ -47,8 +47,10 @@ impl CallTerms {
     pub(super) fn check_cost(self, cost: Credits) -> Result<(), ApiError> {
         match self.max_cost {
             Some(most) if cost.0 > most => {
-                let message =
-                    format!("the call costs {cost} credits, more than its maxCost of {most}; nothing was charged");
+                let message = format!(
+                    "the call costs {}, more than its maxCost of {most}; nothing was charged",
+                    Credits::in_words(cost.0)
+                );
                 Err(ApiError::new(ErrorCode::MaxCostExceeded, message))
             }
             _ => Ok(()),

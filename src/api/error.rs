@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use hornbook_accounts::budget::{BudgetSpent, SpendingWindow};
 use hornbook_accounts::error::{BadKey, LedgerError, Refusal};
 use hornbook_accounts::idempotency::REPLAYS_MAX;
+use hornbook_accounts::ids::Credits;
 use hornbook_accounts::rate_limit::{RateLimitExceeded, RateWindow};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -221,8 +222,9 @@ fn message(refusal: &Refusal) -> String {
             format!("the limit of {limit} calls a {window} is reached; wait {retry_after_sec} seconds")
         }
         Refusal::Credits { cost, remaining } => format!(
-            "the call costs {cost} credits; {} are left in the wallet and {} in this month's allotment; buy a pack at \
+            "the call costs {}; {} are left in the wallet and {} in this month's allotment; buy a pack at \
              upgradeUrl or wait for the 1st of the month",
+            Credits::in_words(cost.0),
             remaining.wallet.max(0),
             remaining.allotment
         ),
@@ -233,8 +235,8 @@ fn message(refusal: &Refusal) -> String {
                 SpendingWindow::Month(_) => "wait for the 1st of the month, or ask its owner for more",
                 SpendingWindow::Day(_) => "wait until midnight UTC, or ask its owner for more",
             };
-            let window = window.name();
-            format!("the call costs {cost} credits, and {whose} has {left} of {limit} left {window}; {renewal}")
+            let (cost, window) = (Credits::in_words(cost.0), window.name());
+            format!("the call costs {cost}, and {whose} has {left} of {limit} left {window}; {renewal}")
         }
         Refusal::OtherRequest => {
             "this Idempotency-Key was used for another request; use a new one for a new request".to_owned()
@@ -306,7 +308,6 @@ pub(super) fn catch_panic<T>(work: impl FnOnce() -> Result<T, ApiError>) -> Resu
 mod tests {
     use super::*;
     use hornbook_accounts::balance::Remaining;
-    use hornbook_accounts::ids::Credits;
     use hornbook_accounts::rate_limit::{RateLimits, RateRemaining};
     use hornbook_accounts::scope::{Scope, ScopeSet};
 

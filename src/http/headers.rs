@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use hornbook_accounts::admission::{CallPrice, MeteringReceipt};
-use hornbook_accounts::budget::BudgetLeft;
+use hornbook_accounts::budget::BudgetStatus;
 use hornbook_accounts::rate_limit::{RateLimits, RateRemaining};
 use hornbook_base::decimal;
 use hyper::HeaderMap;
@@ -86,11 +86,11 @@ pub(super) fn priced(head: &mut HeaderMap, price: &CallPrice) {
     pace(head, &price.left);
 }
 
-/// What is left of the budget that is nearest to its end.
-fn budget(head: &mut HeaderMap, budget: Option<BudgetLeft>) {
-    let Some(nearest) = budget else { return };
-    set_number(head, BUDGET_REMAINING, nearest.left);
-    if let Some(notice) = nearest.notice() {
+/// What is left of the limit with the fewest credits, and a notice about the one of which most is spent.
+fn budget(head: &mut HeaderMap, budget: Option<BudgetStatus>) {
+    let Some(status) = budget else { return };
+    set_number(head, BUDGET_REMAINING, status.nearest.left);
+    if let Some(notice) = status.notice() {
         set(head, BUDGET_NOTICE, &notice);
     }
 }

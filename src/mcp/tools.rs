@@ -1,6 +1,7 @@
 //! The tools: the rows of the operations table that have a tool name, in the form in which clients list
 //! and call them.
 
+use hornbook_accounts::ids::Credits;
 use serde_json::{Value, json};
 
 use super::schemas;
@@ -131,7 +132,7 @@ fn title(name: &str) -> String {
 fn description(operation: &Operation, tool: Tool, names: ToolNameStyle) -> String {
     let cost = match operation.metering() {
         Some(Metering { cost, .. }) if cost.credits > 0 => {
-            let credits = if cost.credits == 1 { "1 credit".to_owned() } else { format!("{} credits", cost.credits) };
+            let credits = Credits::in_words(cost.credits);
             format!("Costs {credits} per {}.", cost.per.as_str())
         }
         _ => "Free.".to_owned(),

@@ -158,7 +158,8 @@ fn people_see_and_change_the_budgets_of_their_keys() {
         "Budget: 20 credits in all, 2 credits a day. Spent: 2 in all, 2 this month, 2 today.",
         "<strong>100 % of 2 credits today are spent.</strong>",
         "Created by the key <strong>leashed</strong>, and ends with it",
-        "Budget: 1 credits in all. Spent: 0 in all, 0 this month, 0 today.",
+        "Replace and Revoke also end the keys that it created",
+        "Budget: 1 credit in all. Spent: 0 in all, 0 this month, 0 today.",
     ] {
         assert!(page.contains(shown), "{shown}: {page}");
     }

@@ -45,9 +45,9 @@ pub(super) struct BudgetReply {
 
 impl From<BudgetView> for BudgetReply {
     fn from(view: BudgetView) -> Self {
-        let BudgetView { limits, spent_total, spent_in_month, spent_on_day, nearest } = view;
+        let BudgetView { limits, spent_total, spent_in_month, spent_on_day, status } = view;
         let Budget { total, per_month, per_day } = limits;
         let limits = BudgetLimits { total, per_month, per_day };
-        Self { limits, spent_total, spent_in_month, spent_on_day, remaining: nearest.map(|nearest| nearest.left) }
+        Self { limits, spent_total, spent_in_month, spent_on_day, remaining: status.map(|status| status.nearest.left) }
     }
 }

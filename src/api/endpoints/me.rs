@@ -85,7 +85,7 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, Ap
         let entries = entries.map_err(|error| accounts_error(&error))?;
         let reply = AccountReply {
             budget: accounts.key_budget(key, now.wall).map(BudgetReply::from),
-            budget_remaining: accounts.budget_left(key, now.wall).map(|nearest| nearest.left),
+            budget_remaining: accounts.budget_status(key, now.wall).map(|status| status.nearest.left),
             ..AccountReply::of(&view, entries, &accounts.settings().tariff)
         };
         Reply::json(&reply)

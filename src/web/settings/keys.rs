@@ -1,7 +1,7 @@
 //! The keys of an account on its page: what each may do and spend, and the forms that change them.
 
 use hornbook_accounts::Accounts;
-use hornbook_accounts::budget::{Budget, BudgetView};
+use hornbook_accounts::budget::{Budget, BudgetStatus, BudgetView};
 use hornbook_accounts::ids::{AccountId, KeyId};
 use hornbook_accounts::key::KeyKind;
 use hornbook_accounts::scope::Scope;
@@ -23,6 +23,8 @@ pub(super) struct ShownKey {
     key: KeyView,
     /// The name of the key that created it.
     created_by: Option<String>,
+    /// Whether keys that it created still work.
+    has_created: bool,
     budget: Option<BudgetView>,
 }
 
@@ -39,6 +41,7 @@ pub(super) fn of(accounts: &Accounts, account: AccountId, now: UnixMillis) -> Ve
     let shown = shown.into_iter().map(|(key, created_by): (&KeyView, Option<&KeyView>)| ShownKey {
         budget: budget(key),
         created_by: created_by.map(|creator| creator.record.name.clone()),
+        has_created: keys.iter().any(|other| other.record.parent == Some(key.record.id)),
         key: key.clone(),
     });
     shown.collect()
@@ -85,7 +88,7 @@ pub(super) fn section(seen: &PageRequest<'_>, keys: &[ShownKey]) -> Markup {
     }
 }
 
-fn one(seen: &PageRequest<'_>, ShownKey { key, created_by, budget }: &ShownKey) -> Markup {
+fn one(seen: &PageRequest<'_>, ShownKey { key, created_by, has_created, budget }: &ShownKey) -> Markup {
     let (record, id) = (&key.record, key.record.id.to_string());
     html! {
         div {
@@ -93,11 +96,17 @@ fn one(seen: &PageRequest<'_>, ShownKey { key, created_by, budget }: &ShownKey) 
             div.count {
                 "For " (record.scopes.names().collect::<Vec<_>>().join(", ")) br;
                 @if let Some(creator) = created_by { "Created by the key " strong { (creator) } ", and ends with it" br; }
+                @if *has_created {
+                    // A key with a budget stops at once when it is replaced.
+                    @if budget.is_some() { "Replace and Revoke also end the keys that it created" }
+                    @else { "Revoke also ends the keys that it created; Replace ends them a day later" }
+                    br;
+                }
                 @match key.last_used { Some(at) => { "Last used " (day(at)) }, None => "Not used yet" }
                 @match record.expires_at { Some(at) => { ", expires " (day(at)) }, None => ", does not expire" }
                 @if let Some(budget) = budget {
                     br; "Budget: " (budget.limits) ". Spent: " (budget.spent_in_words()) "."
-                    @if let Some(notice) = budget.nearest.and_then(|nearest| nearest.notice()) { " " strong { (notice) " are spent." } }
+                    @if let Some(notice) = budget.status.and_then(BudgetStatus::notice) { " " strong { (notice) " are spent." } }
                 }
             }
             details {
