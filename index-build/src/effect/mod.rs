@@ -109,7 +109,7 @@ struct RemarkPattern {
 }
 
 /// Every pattern of remark that is understood.
-const REMARK_PATTERNS: [RemarkPattern; 17] = [
+const REMARK_PATTERNS: [RemarkPattern; 19] = [
     RemarkPattern {
         pattern: r"effective(?: on| as of| from| beginning| on and after| from and after)? DATE",
         days: |dates| Some((Some(dates[0].clone()), None, None)),
@@ -127,7 +127,7 @@ const REMARK_PATTERNS: [RemarkPattern; 17] = [
         days: |dates| Some((None, Some(day_after(&dates[0])?), None)),
     },
     RemarkPattern {
-        pattern: r"effective(?: from)? DATE,?;?(?: and)? (?:until|till|to|expires|expiring)(?: on)? DATE",
+        pattern: r"effective(?: from)? DATE,?;?(?: and)? (?:(?:effective )?until|till|to|expires|expiring)(?: on)? DATE",
         days: |dates| (dates[0] < dates[1]).then(|| (Some(dates[0].clone()), Some(dates[1].clone()), None)),
     },
     RemarkPattern {
@@ -148,6 +148,14 @@ const REMARK_PATTERNS: [RemarkPattern; 17] = [
     RemarkPattern {
         pattern: r"(?:repealed|repeal),? (?:effective|on)(?: on)? DATE",
         days: |dates| Some((None, Some(dates[0].clone()), Some(Status::Repealed))),
+    },
+    RemarkPattern {
+        pattern: r"(?:repealed|expires),? (?:effective )?after DATE",
+        days: |dates| Some((None, Some(day_after(&dates[0])?), Some(Status::Repealed))),
+    },
+    RemarkPattern {
+        pattern: r"repealed effective DATE; effective until DATE",
+        days: |dates| follows(&dates[1], &dates[0]).then(|| (None, Some(dates[0].clone()), Some(Status::Repealed))),
     },
     RemarkPattern {
         pattern: r"renumbered (?:to|from) [^,]+, effective DATE",
@@ -183,7 +191,7 @@ const REMARK_PATTERNS: [RemarkPattern; 17] = [
         days: |_| Some((None, None, None)),
     },
     // A proposed amendment changes nothing.
-    RemarkPattern { pattern: r"proposed amendment\W+see editor.s notes?", days: |_| Some((None, None, None)) },
+    RemarkPattern { pattern: r"proposed amendment", days: |_| Some((None, None, None)) },
 ];
 
 /// Reads a remark without its brackets. None if it is not about the time in which a wording is law.
@@ -224,7 +232,12 @@ fn without_lead_and_tail(words: &str) -> &str {
     )
     .find(words)
     .map_or(words, |lead| &words[lead.end()..]);
-    let tail = Pattern::fixed(r"[;,.]? (?i:see also) .*$|\. L (?:Sp )?\d{4},? c \d[^.]*\.?$");
+    let tail = Pattern::fixed(concat!(
+        r"[;,.]? (?i:see also) .*$|\. L (?:Sp )?\d{4},? c \d[^.]*\.?$",
+        // A reference to a note that explains the day.
+        r"|(?:[;,.]| ?[—–-]) ?(?i:see (?:the )?(?:[\w/’']+ ){0,3}notes?)\.?$",
+        r"|,? (?i:this section (?:will|shall) read(?: as follows)?:?)$",
+    ));
     let end = tail.find(words).map_or(words.len(), |tail| tail.start());
     words[..end].trim_end_matches(['.', ';', ',', ' '])
 }

@@ -2,6 +2,11 @@
 //! letters or one item is `(a) through (d) Repealed`. Some publishers write each label at the end
 //! of the item's `id`, after the id of the parent item: `…35-8-301ol1a` contains `…35-8-301ol1ai`.
 //! The ids are used if they are consistent.
+//!
+//! Some items print labels in their words: `(1.5) (a) With respect to ...` is item `a` of a list that
+//! belongs to paragraph 1.5. Then they need no other label.
+
+use std::borrow::Cow;
 
 use crate::import::html::{Element, HtmlPart};
 use crate::pattern::Pattern;
@@ -10,6 +15,8 @@ use crate::pattern::Pattern;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ListLabels {
     pub(crate) labels: Vec<String>,
+    /// Whether each item prints its label in its words.
+    pub(crate) printed: Vec<bool>,
     /// Describes a doubt about the labels, if there is one.
     pub(crate) doubt: Option<String>,
 }
@@ -26,13 +33,20 @@ impl ListLabels {
         let items: Vec<Element<'_>> = list.elements().filter(|item| item.name() == "li").collect();
         let style = list.attribute("type").unwrap_or("1");
         let by_position = positions(list, &items, style);
-        let by_id: Option<Vec<&str>> =
-            items.iter().map(|item| label_in_id(item.attribute("id")?, around, style)).collect();
+        let by_id: Option<Vec<Cow<'_, str>>> = items
+            .iter()
+            .map(|item| {
+                let label = without_earlier(label_in_id(item.attribute("id")?, around, style)?);
+                Some(letter_of_code(label, style).map_or(Cow::Borrowed(label), Cow::Owned))
+            })
+            .collect();
+        let by_id: Option<Vec<&str>> = by_id.as_ref().map(|by_id| by_id.iter().map(AsRef::as_ref).collect());
         let Some(by_id) = by_id.filter(|by_id| by_id.iter().ne(&by_position)) else {
             return Self::checked(by_position, &items, style);
         };
         if !are_nested(&by_id, &by_position, &items) && are_consistent(&by_id, style) {
-            return Self::checked(by_id.into_iter().map(str::to_owned).collect(), &items, style);
+            let labels = by_id.into_iter().map(|label| label.trim_start_matches('-').to_owned());
+            return Self::checked(labels.collect(), &items, style);
         }
         let says_the_same =
             |place: usize| by_id[place].ends_with(by_position[place].as_str()) || by_id[place].parse() == Ok(place + 1);
@@ -41,7 +55,9 @@ impl ListLabels {
             format!("items are {positions} by position, but {ids} by id")
         });
         let mut own = Self::checked(by_position, &items, style);
-        own.doubt = doubt.or(own.doubt);
+        // The printed label of the first item confirms that the list is counted from there.
+        let is_confirmed = own.printed.first().copied().unwrap_or_default();
+        own.doubt = doubt.filter(|_| !is_confirmed).or(own.doubt);
         own
     }
 
@@ -54,8 +70,34 @@ impl ListLabels {
                 doubt = Some(format!("item {} covers labels up to {last}, but the next one is {}", pair[0], pair[1]));
             }
         }
-        Self { labels, doubt }
+        let printed = labels.iter().zip(items).map(|(label, item)| prints(*item, label)).collect();
+        Self { labels, printed, doubt }
     }
+}
+
+/// Whether the words of an item begin with labels, of which one is its own: the last one, or one before it
+/// if the item begins with a list, whose first item prints the labels of both.
+fn prints(item: Element<'_>, label: &str) -> bool {
+    let (mut inner, mut depth) = (item, 0);
+    let words = loop {
+        let is_filled = |part: &HtmlPart<'_>| match part {
+            HtmlPart::Words(words) => !words.trim().is_empty(),
+            HtmlPart::Element(element) => !element.text().is_empty(),
+        };
+        match inner.parts().find(is_filled) {
+            Some(HtmlPart::Words(words)) => break words.trim().to_owned(),
+            Some(HtmlPart::Element(element)) if matches!(element.name(), "ol" | "li") => {
+                depth += u8::from(element.name() == "li");
+                inner = element;
+            }
+            Some(HtmlPart::Element(element)) => break element.text(),
+            None => return false,
+        }
+    };
+    let form = Pattern::fixed(r"^((?:\([[:alnum:]]{1,6}(?:\.\d{1,2})?\) )+)\S");
+    let Some(found) = form.captures(&words) else { return false };
+    let own = found[1].trim_end().rsplit(' ').nth(usize::from(depth)).unwrap_or_default();
+    own.strip_prefix('(').and_then(|own| own.strip_suffix(')')) == Some(label)
 }
 
 /// Labels by position, according to `type`, `start` and `value`.
@@ -83,6 +125,23 @@ fn label_in_id<'i>(id: &'i str, around: &str, style: &str) -> Option<&'i str> {
     label.filter(|label| digits > 0 && !label.is_empty())
 }
 
+/// A label without the labels before it. Between letters there may be further labels, such as `e.5`; the ids
+/// then contain one another: `-e.5`, `-e.5-e.7`, and `-e.5f` for the next letter.
+fn without_earlier(label: &str) -> &str {
+    let Some((_, last)) = label.rsplit_once('-') else { return label };
+    let form = Pattern::fixed(r"^(?:([A-Za-z]{1,3}\.\d{1,2})|\d{1,3}\.\d{1,2})?([A-Za-z]{1,3})?$");
+    let Some(found) = form.captures(last) else { return label };
+    // The dash stays: without it, a number only distinguishes items with the same letter.
+    let with_dash = &label[label.len() - last.len() - 1..];
+    found.get(2).map(|own| own.as_str()).or(found.get(1).map(|_| with_dash)).unwrap_or(label)
+}
+
+/// Some ids contain the number of a character in place of the letter: `73` for `I`.
+fn letter_of_code(label: &str, style: &str) -> Option<String> {
+    let code = label.parse::<u8>().ok().filter(|_| matches!(style, "a" | "A"))?;
+    char::from(code).is_ascii_alphabetic().then(|| char::from(code).to_string())
+}
+
 /// Whether a program that generated the ids treated items that contain a list as parents of the
 /// items that follow: `a`, `ab`, `ac`.
 fn are_nested(by_id: &[&str], by_position: &[String], items: &[Element<'_>]) -> bool {
@@ -108,9 +167,20 @@ fn are_consistent(labels: &[&str], style: &str) -> bool {
             before(&own).zip(&own).all(|(before, own)| before < *own && own[0] - before[0] <= STEP_MAX)
         });
     }
-    let Some(values) = labels.iter().map(|label| value(label, style)).collect::<Option<Vec<_>>>() else { return false };
-    let before = std::iter::once(0).chain(values.iter().copied());
-    before.zip(&values).all(|(before, value)| *value > before && value - before <= STEP_MAX)
+    let Some(values) = labels.iter().map(|label| value_with_point(label, style)).collect::<Option<Vec<_>>>() else {
+        return false;
+    };
+    let before = std::iter::once((0, 0)).chain(values.iter().copied());
+    before.zip(&values).all(|(before, value)| *value > before && value.0 - before.0 <= STEP_MAX)
+}
+
+/// The position of a label, and its number behind a point: `-e.5` is between `e` and `f`.
+fn value_with_point(label: &str, style: &str) -> Option<(u32, u32)> {
+    let between = label.strip_prefix('-').and_then(|label| label.split_once('.'));
+    let (label, point) = between.map_or((label, None), |(label, point)| (label, Some(point)));
+    // `.5` is before `.51`, and `.6` after it.
+    let point = point.map_or(Some(0), |point| format!("{point:0<2}").parse().ok())?;
+    Some((value(label, style)?, point))
 }
 
 /// A number, or several such as `4.2.13`.
@@ -234,6 +304,34 @@ mod tests {
         assert_eq!(of_ids("A", &["W", "Z", "AA", "BB"]), sure("W Z AA BB"));
         assert_eq!(labels("<ol type=i><li id=s1ol1bi>x<li id=s1ol1biv>y</ol>", "s1ol1b"), sure("i iv"));
         assert_eq!(labels("<ol type=a><li id=s1ol10c>x<li id=s1ol10e>y</ol>", ""), sure("c e"));
+    }
+
+    #[test]
+    fn labels_between_letters_are_read() {
+        assert_eq!(of_ids("a", &["e", "-e.5", "f"]), sure("e e.5 f"));
+        assert_eq!(of_ids("a", &["e", "-e.5", "-e.7", "-e.7-e.9", "-e.7f"]), sure("e e.5 e.7 e.9 f"));
+        assert_eq!(of_ids("A", &["A", "-A.5", "B"]), sure("A A.5 B"));
+        assert_eq!(of_ids("a", &["-10.2-10.3a", "-10.2-10.3b"]), sure("a b"));
+        let coded = "<ol type=A><li id=s1ol1aH>x<li id=s1ol1a73>y<li id=s1ol1aJ>z</ol>";
+        assert_eq!(labels(coded, "s1ol1a"), sure("H I J"), "the number of a character");
+        assert!(of_ids("a", &["e", "-e.7", "-e.5", "f"]).1, "they do not increase");
+    }
+
+    #[test]
+    fn printed_labels_are_not_set_twice() {
+        let printed = |items: &str| {
+            let tree = html::parse(&Document { place: "a.html".into(), bytes: items.into() }).unwrap();
+            let body = tree.root().elements().next().unwrap().elements().last().unwrap();
+            let labels = ListLabels::of(body.elements().next().unwrap(), "");
+            (labels.labels.join(" "), labels.printed, labels.doubt.is_some())
+        };
+        let list = "<ol type=a><li id=s1ol1.5e>(1.5) (a) With respect to<li id=s1ol1.5eb>With respect to</ol>";
+        assert_eq!(printed(list), ("a b".to_owned(), vec![true, false], false));
+        let nested = "<ol type=a><li><ol type=I><li>(1.9) (a) (I) The assembly<li>The</ol><li>(b) The</ol>";
+        assert_eq!(printed(nested).1, [true, true]);
+        for other in ["(b) The", "(1.5) The", "(a)", "The (a) one"] {
+            assert_eq!(printed(&format!("<ol type=a><li>{other}</ol>")).1, [false], "{other}");
+        }
     }
 
     #[test]

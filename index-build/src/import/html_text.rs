@@ -133,12 +133,13 @@ impl<'l> HtmlSetter<'l> {
         self.end_line();
         let labels = ListLabels::of(list, item);
         self.doubts.extend(labels.doubt.map(|what| (list.line(), what)));
-        let mut labels = labels.labels.into_iter();
+        let mut labels = labels.labels.into_iter().zip(labels.printed);
         let form = self.labels.get(depth).or(self.labels.last()).map_or("{}", String::as_str);
         for part in list.parts() {
             match part {
                 HtmlPart::Element(item) if item.name() == "li" => {
-                    let label = labels.next().map(|label| form.replace("{}", &label));
+                    let label = labels.next().filter(|(_, is_printed)| !(*is_printed && form == "({})"));
+                    let label = label.map(|(label, _)| form.replace("{}", &label));
                     self.begin(LineKind::Paragraph, depth, label.as_deref().unwrap_or_default());
                     self.line = LineState::Label;
                     self.parts(item, depth + 1, item.attribute("id").unwrap_or_default());

@@ -24,15 +24,19 @@ pub(crate) fn heading_status(heading: &str) -> Option<Status> {
 /// `[Amended and Renumbered.]`, `Repealed by Acts 1995.` The text under it is a remark, however
 /// long it is. But `Reserved name.` is the heading of law.
 pub(crate) fn whole_status(heading: &str) -> Option<Status> {
-    const WORDS: [(&str, Status); 14] = [
+    const WORDS: [(&str, Status); 17] = [
         ("repealed and renumbered", Status::Renumbered),
         ("renumbered and repealed", Status::Renumbered),
         ("amended and renumbered", Status::Renumbered),
+        ("amended and reenacted", Status::Renumbered),
+        ("reenacted as", Status::Renumbered),
         ("repealed", Status::Repealed),
         ("deleted", Status::Repealed),
         ("renumbered", Status::Renumbered),
         ("redesignated", Status::Renumbered),
         ("reserved", Status::Reserved),
+        // It is still there, but nobody prints it.
+        ("obsolete", Status::Omitted),
         // It was never law.
         ("vetoed", Status::Reserved),
         ("omitted", Status::Omitted),
@@ -51,7 +55,9 @@ pub(crate) fn whole_status(heading: &str) -> Option<Status> {
 
 /// The status that a heading or text begins with.
 pub(crate) fn named_status(text: &str) -> Option<Status> {
-    const WORDS: [(&str, Status); 13] = [
+    const WORDS: [(&str, Status); 15] = [
+        ("amended and reenacted", Status::Renumbered),
+        ("reenacted as", Status::Renumbered),
         ("repealed", Status::Repealed),
         ("deleted", Status::Repealed),
         ("reserved", Status::Reserved),
@@ -114,9 +120,33 @@ fn is_status_word(word: &str, after: &str) -> bool {
     }
 }
 
+/// The status that a source credit states, if there is no text: `[Repealed, § 15 ch 24 SLA 2019.]`,
+/// `Ga. L. 2001, p. 310, § 1; repealed by Ga. L. 2019, p. 919, § 2-1`.
+pub(crate) fn status_in_credit(credit: &str) -> Option<Status> {
+    let last = credit.rsplit(';').next().unwrap_or_default();
+    named_status(credit).or_else(|| named_status(last.trim_start().trim_start_matches("and ")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_credit_may_state_that_there_is_no_law_left() {
+        for (credit, status) in [
+            ("[Repealed, § 15 ch 24 SLA 2019.]", Some(Status::Repealed)),
+            ("[Renumbered as AS 44.33.690.]", Some(Status::Renumbered)),
+            ("[§ 2 ch 131 SLA 1980; am § 1 ch 37 SLA 1986; Repealed, § 164 ch 8 SLA 2022.]", Some(Status::Repealed)),
+            (
+                "Code 1981, § 2-18-1, enacted by Ga. L. 1999, p. 721, § 1; repealed by Ga. L. 2019, p. 919, § 2-1/HB 553",
+                Some(Status::Repealed),
+            ),
+            ("Ga. L. 1999, p. 721; repealed by Ga. L. 2001, p. 3, § 1; reenacted by Ga. L. 2003, p. 2, § 1", None),
+            ("(§ 1 ch 1 SLA 1963)", None),
+        ] {
+            assert_eq!(status_in_credit(credit), status, "{credit}");
+        }
+    }
 
     #[test]
     fn headings_that_are_a_status_are_told_from_headings_of_law() {
@@ -126,6 +156,9 @@ mod tests {
         assert_eq!(whole_status("[Reserved for future use.]"), Some(Status::Reserved));
         assert_eq!(whole_status("[Deleted.]"), Some(Status::Repealed));
         assert_eq!(whole_status("[Terminated.]"), Some(Status::Expired));
+        assert_eq!(whole_status("[Amended and Reenacted.]"), Some(Status::Renumbered));
+        assert_eq!(whole_status("[Obsolete.]"), Some(Status::Omitted));
+        assert_eq!(heading_status("Death in another. [Reenacted as KRS 452.560.]"), Some(Status::Renumbered));
         assert_eq!(whole_status("Reserved name."), None);
         assert_eq!(whole_status("Omitted parties; definitions."), None);
         assert_eq!(whole_status("[Repealed effective July 1, 2030.] Signs."), None);

@@ -25,6 +25,9 @@ use container::{CONTAINER, StateHtmlContainer};
 use section::StateHtmlSection;
 pub(crate) use settings::StateHtmlSettings;
 
+/// Why words such as `Sec.` before a number are left out.
+const INTRODUCTION: &str = "words that introduce a number or a source credit";
+
 pub fn parse(document: &Document, target: ImportTarget<'_>) -> Parsed {
     options::read_by(document, target, |settings: &StateHtmlSettings| {
         let tree = html::parse(document)?;
@@ -159,6 +162,9 @@ impl<'a> StateHtmlReader<'a> {
         let place = self.parsed.nodes.len();
         for (kind, line, what) in &section.faults {
             self.parsed.warn(*kind, self.document.position(*line), what.clone());
+        }
+        if !section.introductions.is_empty() {
+            self.parsed.leave_out(INTRODUCTION, section.introductions.clone());
         }
         let handle = NodeHandle::new(self.target.key, &format!("section\n{}\n{place}", self.document.place));
         let parent = self.path.last().map(|own| own.handle);

@@ -11,7 +11,7 @@ use crate::import::flat_text;
 use crate::import::html::{Element, HtmlPart};
 use crate::import::html_text::HtmlSetter;
 use crate::import::ranges::numbers_after;
-use crate::import::remark::{REMARK_BYTES_MAX, heading_status, named_status, whole_status};
+use crate::import::remark::{REMARK_BYTES_MAX, heading_status, named_status, status_in_credit, whole_status};
 use crate::import::slug::slug;
 use crate::import::target::ImportTarget;
 use crate::order::SortKey;
@@ -33,6 +33,8 @@ pub(super) struct StateHtmlSection {
     layout: Layout,
     credit: Option<String>,
     notes: Vec<ContentNote>,
+    /// Words that only introduce its number or its credit: `Sec.`, `of`.
+    pub(super) introductions: String,
     /// Errors and doubts about it, with their lines.
     pub(super) faults: Vec<(WarningKind, u32, String)>,
 }
@@ -53,7 +55,10 @@ impl StateHtmlSection {
                 &blocks[end + usize::from(by_lead.is_some())..]
             }
         };
-        section.credit = section.credit.or(by_lead);
+        if let (None, Some((lead, credit))) = (&section.credit, by_lead) {
+            section.introduce(&lead);
+            section.credit = Some(credit);
+        }
         section.end_by_remarks();
         section.notes = notes(after, settings);
         section.faults.extend(section.empty().map(|what| (WarningKind::EmptyProvision, heading.line(), what)));
@@ -62,8 +67,8 @@ impl StateHtmlSection {
 
     /// The number of blocks that are law, and the source credit if it is the next block. A source
     /// credit precedes all annotations: a paragraph before it that looks like an annotation is law.
-    fn end_of_law(&mut self, blocks: &[HtmlPart<'_>], settings: &StateHtmlSettings) -> (usize, Option<String>) {
-        let credited = blocks.iter().enumerate().find_map(|(at, part)| Some((at, credit(part, settings)?)));
+    fn end_of_law(&mut self, blocks: &[HtmlPart<'_>], settings: &StateHtmlSettings) -> (usize, Option<LedCredit>) {
+        let credited = (0..blocks.len()).find_map(|at| Some((at, credit_at(blocks, at, settings)?)));
         let annotation = blocks.iter().position(|part| begins_annotations(part, settings));
         let (end, credit) = match (annotation, credited) {
             (Some(heading), Some((at, credit))) if heading < at && is_paragraph(&blocks[heading]) => {
@@ -86,6 +91,16 @@ impl StateHtmlSection {
             self.warn_doubtful_end(part, "like a source credit, but names no year; it is kept as law");
         }
         (end, credit)
+    }
+
+    /// Adds words that only introduce a part, without those by which every snapshot names these parts.
+    fn introduce(&mut self, words: &str) {
+        const NAMES: [&str; 4] = ["Section", "History", "HISTORY", "Source"];
+        let own = words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty() && !NAMES.contains(word));
+        for word in own {
+            self.introductions += word;
+            self.introductions.push(' ');
+        }
     }
 
     /// Without a source credit, nothing proves that a bold `Note` ends the law.
@@ -145,6 +160,7 @@ impl StateHtmlSection {
             self.faults.push((WarningKind::MissingNumber, heading.line(), what));
             return;
         };
+        self.introduce(&title[..number.start()]);
         // Letters in italics are separated by a space: `706 l`.
         self.number = Some(number.as_str().replace(' ', ""));
         let further = Pattern::fixed(r"^(?:,? ?(through|to|and|,|–|—) ?)(\d[\w:-]*(?:\.\w[\w:-]*)*)[.,]?");
@@ -165,6 +181,12 @@ impl StateHtmlSection {
             end = end.max(at);
         }
         (self.effect, self.heading) = effect_of(title[end..].trim_start_matches(['.', ',', ' ']));
+        // A heading that is only a remark keeps it: `7-12-42. [Repealed effective January 1, 2023.]`
+        let is_remark = self.heading.starts_with(['(', '[']) && !self.effect.is_stated();
+        let remark = self.heading.trim_matches(['(', '[', ')', ']', '.', ' ']);
+        if let Some(effect) = Some(remark).filter(|_| is_remark).and_then(effect::read) {
+            self.effect = effect;
+        }
     }
 
     /// Adds the effective time that the text states. If a remark says that a section is repealed
@@ -197,7 +219,8 @@ impl StateHtmlSection {
         // From the day in its remark it is no longer law.
         let is_moved = self.effect.remark.as_ref().is_some_and(|remark| remark.starts_with("Renumbered to"));
         let moved = is_moved.then_some(Status::Renumbered).or(self.is_gone.then_some(Status::Repealed));
-        moved.or(whole).or(named).unwrap_or(Status::InForce)
+        let credited = || status_in_credit(self.credit.as_deref().filter(|_| self.text.is_empty())?);
+        moved.or(whole).or(named).or_else(credited).unwrap_or(Status::InForce)
     }
 
     /// The content of the node, its key and its sort key.
@@ -372,21 +395,29 @@ fn words_of(part: &HtmlPart<'_>) -> String {
     }
 }
 
-/// The source credit, if a paragraph begins with its lead and names the year of an act.
-fn credit(part: &HtmlPart<'_>, settings: &StateHtmlSettings) -> Option<String> {
-    let year = Pattern::fixed(r"\b(?:1[6-9]|20)\d\d\b");
-    credit_lead(part, settings).filter(|credit| year.is_match(credit))
+/// The source credit, if a block begins with its lead and names the year of an act: `2019`, or `L. 96` in
+/// Colorado. Older acts have numbers alone, `History. 186m.` Then nothing but annotations may follow.
+fn credit_at(blocks: &[HtmlPart<'_>], at: usize, settings: &StateHtmlSettings) -> Option<LedCredit> {
+    const BYTES_MAX: usize = 300;
+    let (lead, credit) = credit_lead(&blocks[at], settings)?;
+    let is_last = || blocks.get(at + 1).is_none_or(is_annotation_behind_credit);
+    let is_number = || credit.len() <= BYTES_MAX && credit.contains(|c: char| c.is_ascii_digit());
+    let year = Pattern::fixed(r"\b(?:1[6-9]|20)\d\d\b|\bL\. ?\d\d\b");
+    (year.is_match(&credit) || (is_number() && is_last())).then_some((lead, credit))
 }
+
+/// A source credit, and the words that introduce it.
+type LedCredit = (String, String);
 
 /// The text after the lead of a source credit. The lead is usually in bold, except where a section
 /// number in the credit is a link.
-fn credit_lead(part: &HtmlPart<'_>, settings: &StateHtmlSettings) -> Option<String> {
+fn credit_lead(part: &HtmlPart<'_>, settings: &StateHtmlSettings) -> Option<LedCredit> {
     let HtmlPart::Element(element) = part else { return None };
     let text = element.text();
     let groups = settings.credit.captures(&text).filter(|_| element.name() == "p")?;
     let found = groups.get(0).filter(|found| found.start() == 0)?;
     if let Some(own) = groups.get(1) {
-        return Some(text[own.start()..].trim_end().to_owned());
+        return Some((text[..own.start()].to_owned(), text[own.start()..].trim_end().to_owned()));
     }
     let (lead, credit) = text.split_at(found.end());
     let bold = element.elements().next().filter(|first| matches!(first.name(), "b" | "strong")).map(Element::text);
@@ -394,7 +425,7 @@ fn credit_lead(part: &HtmlPart<'_>, settings: &StateHtmlSettings) -> Option<Stri
         Some(bold) => bold == lead,
         None => credit.starts_with(' '),
     };
-    is_lead.then(|| credit.trim_start().to_owned())
+    is_lead.then(|| (lead.to_owned(), credit.trim_start().to_owned()))
 }
 
 /// A heading of annotations: a heading element, or a paragraph that is entirely bold.
