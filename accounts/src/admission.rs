@@ -19,7 +19,7 @@ use super::error::{BadKey, LedgerError, Refusal};
 use super::idempotency::{Claim, Claimed, Idempotency, ReplaySlot};
 use super::ids::{AccountId, Credits, EntryNumber, KeyId};
 use super::job::{CallHold, EntrySlot, Post, PostKind, PostedEntry};
-use super::key::PlainKey;
+use super::key::{KeyKind, PlainKey};
 use super::line_budgets;
 use super::queue::Queued;
 use super::rate_limit::RateRemaining;
@@ -29,12 +29,25 @@ use super::shared::SharedAccounts;
 use super::tier::Tier;
 
 impl Accounts {
-    /// Identifies the caller. `key` is the value after `Bearer` in the header.
+    /// Identifies the caller by an API key. `key` is the value after `Bearer` in the header. The access token of a
+    /// signed-in agent is refused.
     pub fn authenticate(&self, key: Option<&str>, now: Now) -> Result<Caller, Refusal> {
+        let plain = plain_key(key)?;
+        if plain.kind() == KeyKind::Agent {
+            return Err(Refusal::Key(BadKey::ForAgentsOnly));
+        }
+        self.caller(&plain, now)
+    }
+
+    /// The same where agents call: by an API key or by the access token of a signed-in agent.
+    pub fn authenticate_agent(&self, key: Option<&str>, now: Now) -> Result<Caller, Refusal> {
+        self.caller(&plain_key(key)?, now)
+    }
+
+    fn caller(&self, plain: &PlainKey, now: Now) -> Result<Caller, Refusal> {
         let refuse = |why| Refusal::Key(why);
-        let plain = PlainKey::parse(key.ok_or(refuse(BadKey::Missing))?).ok_or(refuse(BadKey::Malformed))?;
         let directory = self.shared.directory();
-        let key = Arc::clone(directory.find(&plain).ok_or(refuse(BadKey::Unknown))?);
+        let key = Arc::clone(directory.find(plain).ok_or(refuse(BadKey::Unknown))?);
         drop(directory);
         if !key.is_live(now.wall) {
             return Err(refuse(BadKey::RevokedOrExpired));
@@ -59,6 +72,11 @@ impl Accounts {
         key.used(now.wall);
         Ok(Caller { shared: Arc::clone(&self.shared), key })
     }
+}
+
+fn plain_key(key: Option<&str>) -> Result<PlainKey, Refusal> {
+    let key = key.ok_or(Refusal::Key(BadKey::Missing))?;
+    PlainKey::parse(key).ok_or(Refusal::Key(BadKey::Malformed))
 }
 
 /// A caller with a valid key.

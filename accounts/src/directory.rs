@@ -80,7 +80,6 @@ pub(crate) struct KeyState {
     /// The key that created this one.
     parent: Option<Arc<KeyState>>,
     pub(crate) spending: KeySpending,
-    pub(crate) digest: KeyDigest,
     /// The first moment at which the key no longer works; `i64::MIN` if it is revoked.
     ends_at: AtomicI64,
     pace: Mutex<KeyRateLimiter>,
@@ -107,7 +106,6 @@ impl KeyState {
             account,
             parent,
             spending,
-            digest: record.digest,
             ends_at: AtomicI64::new(end_of(&record)),
             last_used: AtomicI64::new(counter.last_used.0),
             last_used_stored: AtomicI64::new(counter.last_used.0),
@@ -164,12 +162,16 @@ impl KeyState {
         lock(&self.record).clone()
     }
 
+    fn digest(&self) -> KeyDigest {
+        lock(&self.record).digest
+    }
+
     /// The public prefix of the key.
     pub(crate) fn prefix(&self) -> String {
         lock(&self.record).prefix.clone()
     }
 
-    pub(crate) fn replace(&self, record: KeyRecord) {
+    fn replace(&self, record: KeyRecord) {
         self.ends_at.store(end_of(&record), Ordering::Release);
         *lock(&self.record) = record;
     }
@@ -184,18 +186,25 @@ impl KeyState {
 }
 
 fn end_of(record: &KeyRecord) -> i64 {
-    match (record.revoked_at, record.expires_at) {
-        (Some(_), _) => i64::MIN,
-        (None, Some(expires_at)) => expires_at.0,
-        (None, None) => i64::MAX,
+    if record.revoked_at.is_some() {
+        return i64::MIN;
     }
+    let access_ends_at = record.grant.as_ref().map(|grant| grant.access_ends_at);
+    let ends = [record.expires_at, access_ends_at];
+    ends.into_iter().flatten().map(|end| end.0).min().unwrap_or(i64::MAX)
+}
+
+/// A key, and the digest of its present text. A refresh of an agent's access changes the digest, and the key stays.
+struct KeyByDigest {
+    digest: KeyDigest,
+    state: Arc<KeyState>,
 }
 
 #[derive(Default)]
 pub(crate) struct Directory {
     accounts: HashMap<AccountId, Arc<AccountState>>,
     keys: HashMap<KeyId, Arc<KeyState>>,
-    by_digest: HashMap<u128, Arc<KeyState>>,
+    by_digest: HashMap<u128, KeyByDigest>,
     pub(crate) register: PeopleIndex,
 }
 
@@ -224,7 +233,7 @@ impl Directory {
             match self.keys.get(&record.id) {
                 Some(state) => {
                     state.spending.replace(record.budget, posted.spending_of(record.id));
-                    state.replace(record);
+                    self.replace_key(record);
                 }
                 None => {
                     let counter = counters.get(&record.id).cloned().unwrap_or_default();
@@ -250,16 +259,28 @@ impl Directory {
         let Some(account) = self.accounts.get(&record.account) else { return };
         let parent = record.parent.map(|parent| self.keys.get(&parent).cloned());
         let Some(parent) = parent.map_or(Some(None), |found| found.map(Some)) else { return };
+        let digest = record.digest;
         let state = Arc::new(KeyState::new(record, Arc::clone(account), parent, counter, spending));
-        self.by_digest.insert(state.digest.bucket(), Arc::clone(&state));
+        self.by_digest.insert(digest.bucket(), KeyByDigest { digest, state: Arc::clone(&state) });
         self.keys.insert(state.id, state);
+    }
+
+    /// Puts a changed record in place. If the text of the key changed, the old text no longer finds it.
+    pub(crate) fn replace_key(&mut self, record: KeyRecord) {
+        let Some(state) = self.keys.get(&record.id).cloned() else { return };
+        let (before, digest) = (state.digest(), record.digest);
+        state.replace(record);
+        if !before.matches(&digest) {
+            self.by_digest.remove(&before.bucket());
+            self.by_digest.insert(digest.bucket(), KeyByDigest { digest, state });
+        }
     }
 
     /// Removes an account and its keys as if they had never existed.
     pub(crate) fn remove_account(&mut self, id: AccountId, keys: &[KeyRecord]) {
         for key in keys {
             if let Some(state) = self.keys.remove(&key.id) {
-                self.by_digest.remove(&state.digest.bucket());
+                self.by_digest.remove(&state.digest().bucket());
             }
         }
         self.accounts.remove(&id);
@@ -267,7 +288,7 @@ impl Directory {
 
     pub(crate) fn find(&self, key: &PlainKey) -> Option<&Arc<KeyState>> {
         let digest = key.digest();
-        self.by_digest.get(&digest.bucket()).filter(|state| state.digest.matches(&digest))
+        self.by_digest.get(&digest.bucket()).filter(|found| found.digest.matches(&digest)).map(|found| &found.state)
     }
 
     pub(crate) fn account(&self, id: AccountId) -> Option<&Arc<AccountState>> {

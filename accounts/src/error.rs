@@ -30,7 +30,8 @@ pub enum LedgerError {
     Closed,
 }
 
-/// Why a key is refused. Callers get the same response for all but a missing key; the log may distinguish them.
+/// Why a key is refused. Callers get the same response for all but a missing key and a token sent to the wrong place;
+/// the log may distinguish them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BadKey {
     Missing,
@@ -38,6 +39,8 @@ pub enum BadKey {
     Unknown,
     RevokedOrExpired,
     AccountNotApproved,
+    /// The access token of a signed-in agent, sent where only API keys work.
+    ForAgentsOnly,
 }
 
 /// Why a call is refused.

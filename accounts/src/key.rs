@@ -1,4 +1,5 @@
-//! API keys: `hb_live_` or `hb_test_`, 32 random base62 characters, and 6 checksum characters.
+//! API keys: `hb_live_` or `hb_test_`, 32 random base62 characters, and 6 checksum characters. The access token of a
+//! signed-in agent has the same form, with `hb_auth_`.
 //!
 //! A [`PlainKey`] exists at two moments: when it is created, to be shown once, and when a caller
 //! presents it. Only its [`KeyDigest`] is stored. The checksum lets the server refuse a mistyped
@@ -34,6 +35,8 @@ pub enum KeyKind {
     Test,
     /// A key on which calls from web pages are metered. No text parses as such a key.
     Web,
+    /// A person let an agent in. Its text is the present access token, which works only for agents.
+    Agent,
 }
 
 impl KeyKind {
@@ -42,12 +45,16 @@ impl KeyKind {
             Self::Live => "hb_live_",
             Self::Test => "hb_test_",
             Self::Web => "hb_page_",
+            Self::Agent => "hb_auth_",
         }
     }
 }
 
 /// A whole key with valid checksum characters. `Debug` does not show it.
-pub struct PlainKey([u8; KEY_CHARS]);
+pub struct PlainKey {
+    kind: KeyKind,
+    text: [u8; KEY_CHARS],
+}
 
 impl PlainKey {
     pub fn generate(kind: KeyKind, entropy: &mut dyn Entropy) -> io::Result<Self> {
@@ -56,29 +63,34 @@ impl PlainKey {
         let (signed, check) = key.split_at_mut(PREFIX_CHARS + SECRET_CHARS);
         draw_secret(&mut signed[PREFIX_CHARS..], entropy)?;
         check.copy_from_slice(&check_chars(signed));
-        Ok(Self(key))
+        Ok(Self { kind, text: key })
     }
 
     /// Parses a key. None if the length, prefix or checksum is wrong.
     pub fn parse(text: &str) -> Option<Self> {
         let key: [u8; KEY_CHARS] = text.as_bytes().try_into().ok()?;
-        let known_prefix = [KeyKind::Live, KeyKind::Test].iter().any(|kind| text.starts_with(kind.prefix()));
+        let mut kinds = [KeyKind::Live, KeyKind::Test, KeyKind::Agent].into_iter();
+        let kind = kinds.find(|kind| text.starts_with(kind.prefix()))?;
         let (signed, check) = key.split_at(PREFIX_CHARS + SECRET_CHARS);
-        (known_prefix && check_chars(signed) == check).then_some(Self(key))
+        (check_chars(signed) == check).then_some(Self { kind, text: key })
+    }
+
+    pub fn kind(&self) -> KeyKind {
+        self.kind
     }
 
     pub fn digest(&self) -> KeyDigest {
-        KeyDigest(Sha256::digest(self.0).into())
+        KeyDigest(Sha256::digest(self.text).into())
     }
 
     /// The text of the key, to be handed to its owner once. There is no other way to get it.
     pub fn reveal(&self) -> String {
-        self.0.iter().map(|byte| char::from(*byte)).collect()
+        self.text.iter().map(|byte| char::from(*byte)).collect()
     }
 
     /// The beginning of the key, by which its owner recognizes it.
     pub fn shown_prefix(&self) -> String {
-        self.0[..SHOWN_CHARS].iter().map(|byte| char::from(*byte)).collect()
+        self.text[..SHOWN_CHARS].iter().map(|byte| char::from(*byte)).collect()
     }
 }
 

@@ -21,6 +21,7 @@ mod directory;
 pub mod entropy;
 pub mod error;
 pub mod formation;
+pub mod grant;
 pub mod idempotency;
 pub mod ids;
 mod job;

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::budget::KeyBudget;
+use super::grant::Grant;
 use super::ids::{AccountId, CheckoutId, Credits, DraftId, EntryNumber, KeyId, OrderId, PurchaseId};
 use super::key::{KeyDigest, KeyKind};
 use super::rate_limit::DayCount;
@@ -71,6 +72,9 @@ pub struct KeyRecord {
     pub parent: Option<KeyId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<KeyBudget>,
+    /// How an agent gets its next access token. Only keys of the kind [`KeyKind::Agent`] have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant: Option<Grant>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,7 @@
-//! What several packages share and what knows nothing of law: time and randomness as arguments, numbers as text,
+//! What several packages share and what knows nothing of law: time and randomness as arguments, numbers and bytes as text,
 //! invisible characters, files that users name, and a cache that is bounded in bytes.
 
+pub mod base64;
 pub mod byte_cache;
 pub mod clock;
 pub mod decimal;

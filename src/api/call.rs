@@ -60,21 +60,14 @@ pub struct Call<'c> {
 /// The caller, as the transport knows it.
 #[derive(Debug)]
 pub enum CallerIdentity<'c> {
-    /// The value after `Bearer`, if there is one.
+    /// The value after `Bearer`, if there is one. It must be an API key.
     Key(Option<&'c str>),
+    /// The same where agents call: an API key, or the access token of an agent that a person let in.
+    Agent(Option<&'c str>),
     /// A person without an account, admitted by the operator's settings. Only web pages use this.
     Visitor(VisitorPass),
     /// A signed-in person. Their account pays.
     Person(&'c SignedIn),
-}
-
-impl CallerIdentity<'_> {
-    fn key(&self) -> Option<&str> {
-        match self {
-            Self::Key(key) => *key,
-            Self::Visitor(_) | Self::Person(_) => None,
-        }
-    }
 }
 
 /// The progress of a call. The transport owns it, so that it can log the progress even if the caller
@@ -176,7 +169,7 @@ impl Service {
             }
             Access::Metered(metering, handler) => self.metered_call(&call, metering, handler, |holder| holder).await,
             Access::Law(metering, handler) => match &call.asker {
-                CallerIdentity::Key(_) | CallerIdentity::Person(_) => {
+                CallerIdentity::Key(_) | CallerIdentity::Agent(_) | CallerIdentity::Person(_) => {
                     self.metered_call(&call, metering, handler, LawReader::from).await
                 }
                 CallerIdentity::Visitor(pass) => self.visitors_call(&call, metering, handler, pass).await,
@@ -258,7 +251,9 @@ impl Service {
     fn admit(&self, call: &Call<'_>, any_of: ScopeSet, now: Now) -> Result<RateChecked, Failure> {
         let caller = match &call.asker {
             CallerIdentity::Person(person) => self.accounts.authenticate_person(person, now),
-            asker => self.accounts.authenticate(asker.key(), now),
+            CallerIdentity::Agent(key) => self.accounts.authenticate_agent(*key, now),
+            CallerIdentity::Key(key) => self.accounts.authenticate(*key, now),
+            CallerIdentity::Visitor(_) => self.accounts.authenticate(None, now),
         };
         if let Ok(caller) = &caller {
             let _ = call.progress.key.set(caller.key_prefix());

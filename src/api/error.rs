@@ -206,6 +206,10 @@ fn message(refusal: &Refusal) -> String {
         Refusal::Key(BadKey::Missing) => {
             "no API key was sent; send the header 'Authorization: Bearer YOUR_KEY'".to_owned()
         }
+        Refusal::Key(BadKey::ForAgentsOnly) => {
+            "this is the token of an agent that was let in on a page, and it works only at /api/mcp; use an API key here"
+                .to_owned()
+        }
         Refusal::Key(_) => {
             "the API key is not valid: it is mistyped, revoked, expired or not yet approved; check it in \
                             your settings"

@@ -5,6 +5,7 @@
 //! are refused, because otherwise a proxy and this server would see two different requests. Older
 //! versions state their version only in a header.
 
+use hornbook_base::base64::Base64;
 use http::HeaderMap;
 use serde_json::{Value, json};
 
@@ -145,7 +146,7 @@ fn shortened(text: &str) -> std::borrow::Cow<'_, str> {
 fn decoded(header: &str) -> Option<String> {
     match header.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
         None => Some(header.to_owned()),
-        Some(digits) => String::from_utf8(base64(digits)?).ok(),
+        Some(digits) => String::from_utf8(Base64::Standard.decode(digits)?).ok(),
     }
 }
 
@@ -154,50 +155,8 @@ pub(super) fn encoded(text: &str) -> String {
     let is_plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~')) && text.trim() == text;
     match is_plain && !text.starts_with("=?base64?") {
         true => text.to_owned(),
-        false => format!("=?base64?{}?=", to_base64(text.as_bytes())),
+        false => format!("=?base64?{}?=", Base64::Standard.encode(text.as_bytes())),
     }
-}
-
-fn to_base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for three in bytes.chunks(3) {
-        let held = three.iter().fold(0_u32, |held, byte| held << 8 | u32::from(*byte)) << (8 * (3 - three.len()));
-        for place in 0..4 {
-            let digit = DIGITS[(held >> (18 - 6 * place) & 63) as usize];
-            out.push(if place <= three.len() { char::from(digit) } else { '=' });
-        }
-    }
-    out
-}
-
-/// Decodes base64 with its padding. `None` for anything that another decoder might read differently.
-fn base64(text: &str) -> Option<Vec<u8>> {
-    let digits = text.trim_end_matches('=');
-    if !text.len().is_multiple_of(4) || text.len() - digits.len() > 2 {
-        return None;
-    }
-    let mut bytes = Vec::with_capacity(digits.len() * 3 / 4);
-    let (mut held, mut bits) = (0_u32, 0_u32);
-    for digit in digits.bytes() {
-        let value = match digit {
-            b'A'..=b'Z' => digit - b'A',
-            b'a'..=b'z' => digit - b'a' + 26,
-            b'0'..=b'9' => digit - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => return None,
-        };
-        held = held << 6 | u32::from(value);
-        bits += 6;
-        if bits >= 8 {
-            bits -= 8;
-            bytes.push((held >> bits) as u8);
-            held &= (1 << bits) - 1;
-        }
-    }
-    // The bits after the last byte must be zero.
-    (held == 0 && bits < 6).then_some(bytes)
 }
 
 #[cfg(test)]
@@ -300,10 +259,10 @@ mod tests {
         for (text, bytes) in
             [("", &b""[..]), ("TQ==", b"M"), ("TWE=", b"Ma"), ("TWFu", b"Man"), ("+/+/", b"\xfb\xff\xbf")]
         {
-            assert_eq!(base64(text).as_deref(), Some(bytes), "{text}");
+            assert_eq!(Base64::Standard.decode(text).as_deref(), Some(bytes), "{text}");
         }
         for bad in ["T", "TQ", "TQ=", "TQ===", "TR==", "TWF=", "T=Q=", "TWF\n", "====", "TQ==TQ=="] {
-            assert_eq!(base64(bad), None, "{bad}");
+            assert_eq!(Base64::Standard.decode(bad), None, "{bad}");
         }
     }
 }

@@ -33,7 +33,7 @@ pub(super) enum RateKey {
 
 impl RateKey {
     pub(super) fn of(accounts: &Accounts, key: Option<&str>, address: IpAddr, now: Now) -> Self {
-        let good = key.and_then(|key| accounts.authenticate(Some(key), now).ok());
+        let good = key.and_then(|key| accounts.authenticate_agent(Some(key), now).ok());
         good.map_or(Self::Address(ClientNetwork::of(address)), |caller| Self::Key(caller.key()))
     }
 }

@@ -79,7 +79,7 @@ impl Mcp {
         let call = Call {
             corpus: self.service.corpus(),
             operation,
-            asker: CallerIdentity::Key(sender.key),
+            asker: CallerIdentity::Agent(sender.key),
             arguments,
             format: Some(format),
             idempotency_key: idempotency_key(params, &sender),

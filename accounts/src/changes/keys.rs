@@ -19,8 +19,9 @@ use crate::records::{KeyRecord, LAST_IDS_KEY, get_json, put_json};
 use crate::scope::ScopeSet;
 use crate::state::StateTable;
 
-/// The maximum number of keys of an account, ended ones included, from which its keys create no further ones.
-const KEYS_MAX: usize = 1_000;
+/// The maximum number of keys of an account, ended ones included, from which its keys create no further ones, and no
+/// further agent is let in.
+pub(super) const KEYS_MAX: usize = 1_000;
 
 /// A new key, as handed to its owner. Its text exists only here.
 #[derive(Debug)]
@@ -89,6 +90,7 @@ impl Accounts {
         let record = self.change(move |poster| {
             let creator = key(poster, parent)?;
             refuse_web_key(&creator)?;
+            refuse_agent(&creator)?;
             check_line(poster, &creator, act.at)?;
             let scopes = wish.scopes.unwrap_or(creator.scopes);
             if !scopes.is_within(creator.scopes) {
@@ -134,8 +136,8 @@ impl Accounts {
             let after = move |directory: &mut Directory| {
                 if let Some(state) = directory.key(id) {
                     state.spending.replace(changed.budget, spending);
-                    state.replace(changed);
                 }
+                directory.replace_key(changed);
             };
             Ok((record, Box::new(after)))
         })
@@ -157,6 +159,7 @@ impl Accounts {
         let record = self.change(move |poster| {
             let mut old = key(poster, id)?;
             refuse_web_key(&old)?;
+            refuse_agent(&old)?;
             check_is_live(&old, at)?;
             let wish = NewKey {
                 account: old.account,
@@ -176,7 +179,7 @@ impl Accounts {
             put_json(&mut poster.writing, StateTable::Keys, &id.to_key(), &old)?;
             let (added, spending) = (record.clone(), poster.spending_of(record.id));
             let after = move |directory: &mut Directory| {
-                replace_key(directory, old);
+                directory.replace_key(old);
                 directory.add_new_key(added, spending);
             };
             Ok((record, Box::new(after)))
@@ -184,18 +187,15 @@ impl Accounts {
         Ok(IssuedKey { record, secret })
     }
 
-    /// Revokes a key. Every call that authenticates after this returns is refused.
+    /// Revokes a key, or ends the grant of an agent. Every call that authenticates after this returns is refused.
     pub fn revoke_key(&self, id: KeyId, act: &ActContext) -> Result<KeyRecord, ChangeError> {
         let act = act.clone();
         self.change(move |poster| {
             let mut record = key(poster, id)?;
             refuse_web_key(&record)?;
             record.revoked_at.get_or_insert(act.at);
-            audit(poster, &act, "key revoke", &[&id, &" of ", &record.account])?;
-            put_json(&mut poster.writing, StateTable::Keys, &id.to_key(), &record)?;
-            let revoked = record.clone();
-            let after = move |directory: &mut Directory| replace_key(directory, revoked);
-            Ok((record, Box::new(after)))
+            let after = revoke(poster, record.clone(), &act, "")?;
+            Ok((record, after))
         })
     }
 }
@@ -235,13 +235,28 @@ pub(super) fn new_key(
         replaces: origin.replaces,
         parent: origin.parent,
         budget: origin.budget.or(new_budget),
+        grant: None,
     };
     put_json(&mut poster.writing, StateTable::Meta, LAST_IDS_KEY, &ids)?;
     put_json(&mut poster.writing, StateTable::Keys, &record.id.to_key(), &record)?;
     Ok(record)
 }
 
-fn key(poster: &LedgerTransaction<'_>, id: KeyId) -> Result<KeyRecord, ChangeError> {
+/// Revokes a key or ends a grant.
+pub(super) fn revoke(
+    poster: &mut LedgerTransaction<'_>,
+    mut record: KeyRecord,
+    act: &ActContext,
+    why: &'static str,
+) -> Result<AfterCommit, ChangeError> {
+    record.revoked_at.get_or_insert(act.at);
+    let what = if record.kind == KeyKind::Agent { "agent revoke" } else { "key revoke" };
+    audit(poster, act, what, &[&record.id, &" of ", &record.account, &why])?;
+    put_json(&mut poster.writing, StateTable::Keys, &record.id.to_key(), &record)?;
+    Ok(Box::new(move |directory: &mut Directory| directory.replace_key(record)))
+}
+
+pub(super) fn key(poster: &LedgerTransaction<'_>, id: KeyId) -> Result<KeyRecord, ChangeError> {
     get_json(&poster.writing, StateTable::Keys, &id.to_key())?.ok_or_else(|| ChangeError::not_found("key", id))
 }
 
@@ -256,7 +271,18 @@ fn refuse_web_key(key: &KeyRecord) -> Result<(), ChangeError> {
     )))
 }
 
-fn check_expiry(expires_at: Option<UnixMillis>, now: UnixMillis) -> Result<(), ChangeError> {
+/// Refuses the key of an agent, which is replaced and divided by nobody: the agent has its text for an hour alone.
+fn refuse_agent(key: &KeyRecord) -> Result<(), ChangeError> {
+    if key.kind != KeyKind::Agent {
+        return Ok(());
+    }
+    let (id, name) = (key.id, &key.name);
+    Err(ChangeError::Refused(format!(
+        "{id} is the access of the agent {name}, which gets a new token by itself; disconnect it, or create a key"
+    )))
+}
+
+pub(super) fn check_expiry(expires_at: Option<UnixMillis>, now: UnixMillis) -> Result<(), ChangeError> {
     if expires_at.is_some_and(|expires_at| expires_at <= now) {
         let message = "the expiry time of the key is in the past; choose a later one".to_owned();
         return Err(ChangeError::Refused(message));
@@ -264,7 +290,7 @@ fn check_expiry(expires_at: Option<UnixMillis>, now: UnixMillis) -> Result<(), C
     Ok(())
 }
 
-fn check_is_live(key: &KeyRecord, now: UnixMillis) -> Result<(), ChangeError> {
+pub(super) fn check_is_live(key: &KeyRecord, now: UnixMillis) -> Result<(), ChangeError> {
     if key.revoked_at.is_some() || key.expires_at.is_some_and(|expires_at| expires_at <= now) {
         let message = format!("{} no longer works; create a new key", key.id);
         return Err(ChangeError::Refused(message));
@@ -290,12 +316,6 @@ fn check_line(poster: &LedgerTransaction<'_>, creator: &KeyRecord, now: UnixMill
     Err(ChangeError::Refused(message))
 }
 
-fn add_after(record: KeyRecord) -> AfterCommit {
+pub(super) fn add_after(record: KeyRecord) -> AfterCommit {
     Box::new(move |directory| directory.add_new_key(record, []))
-}
-
-fn replace_key(directory: &mut Directory, record: KeyRecord) {
-    if let Some(state) = directory.key(record.id) {
-        state.replace(record);
-    }
 }

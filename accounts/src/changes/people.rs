@@ -195,9 +195,7 @@ fn delete(poster: &mut LedgerTransaction<'_>, id: AccountId, act: &ActContext) -
     audit(poster, act, "account delete", &[&id])?;
     Ok(Box::new(move |directory| {
         for key in keys {
-            if let Some(state) = directory.key(key.id) {
-                state.replace(key);
-            }
+            directory.replace_key(key);
         }
         directory.register.end_sessions(&sessions);
         directory.register.remove_person(id);
