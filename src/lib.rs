@@ -14,6 +14,7 @@ pub mod metrics;
 pub mod mount;
 pub mod network;
 pub mod notices;
+pub mod oauth;
 pub mod payments;
 mod percent;
 mod single_flight;

@@ -62,6 +62,21 @@ pub(crate) fn decoded(text: &str, plus: Plus) -> Option<Cow<'_, str>> {
     (!text.chars().any(is_forbidden)).then_some(text.into())
 }
 
+/// The decoded fields of a form (`application/x-www-form-urlencoded`). `None` if there are more than `max`, or if one
+/// has no value or is not encoded correctly.
+pub(crate) fn form_fields(body: &[u8], max: usize) -> Option<Vec<(String, String)>> {
+    let field = |text: &[u8]| Some(decoded(str::from_utf8(text).ok()?, Plus::IsSpace)?.into_owned());
+    let mut fields = Vec::new();
+    for pair in body.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty()) {
+        let at = pair.iter().position(|byte| *byte == b'=')?;
+        if fields.len() == max {
+            return None;
+        }
+        fields.push((field(&pair[..at])?, field(&pair[at + 1..])?));
+    }
+    Some(fields)
+}
+
 fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() | matches!(byte, b'-' | b'.' | b'_' | b'~')
 }

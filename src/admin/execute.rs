@@ -198,6 +198,7 @@ impl CommandContext<'_> {
             "scopes": record.scopes.to_string(),
             "createdAt": record.created_at.to_string(),
             "createdBy": record.parent,
+            "agentAt": record.grant.as_ref().map(|grant| &grant.returns_to),
             "expiresAt": time(record.expires_at),
             "revokedAt": time(record.revoked_at),
             "budget": budget.map(|budget| budget.limits.to_string()),

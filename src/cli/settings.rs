@@ -10,6 +10,7 @@ use hornbook::config::{Config, OnOff, PaymentProvider, SearchDepth, StripeKey, T
 use hornbook::http::{HttpSettings, Proxies, Timeouts, Tls, TlsFiles};
 use hornbook::mcp::{MCP_PATH, McpSettings, ToolNameStyle};
 use hornbook::notices::WebhookTarget;
+use hornbook::oauth::CROSS_ORIGIN_PATHS;
 use hornbook::payments::Secret;
 use hornbook::payments::stripe::Stripe;
 use hornbook::payments::webhook::WEBHOOK_PATH;
@@ -42,7 +43,13 @@ pub(super) fn mcp(config: &Config) -> McpSettings {
         hosts: mcp.hosts.iter().map(|host| host.0.clone()).collect(),
         origins: origins.cloned().collect(),
         free_per_minute: Some(mcp.free_per_minute).filter(|messages| *messages > 0),
+        sign_in_metadata: None,
     }
+}
+
+/// The paths that the pages of `mcp.origins` may call.
+fn agent_paths() -> Vec<&'static str> {
+    [MCP_PATH].into_iter().chain(CROSS_ORIGIN_PATHS).collect()
 }
 
 pub(super) fn deep(config: &Config) -> DeepSettings {
@@ -91,7 +98,7 @@ pub(super) fn http(config: &Config) -> Result<HttpSettings, Box<dyn Error>> {
         open_per_minute: Some(server.open_per_minute).filter(|requests| *requests > 0),
         cross_origins: server.cross_origins.clone(),
         reserved_path: WEBHOOK_PATH,
-        path_origins: (MCP_PATH.to_owned(), config.mcp.origins.clone()),
+        path_origins: (agent_paths(), config.mcp.origins.clone()),
     })
 }
 

@@ -67,6 +67,8 @@ settings! {
             "origins whose web pages may act as agents, in addition to this machine's and that of server.base_url";
         free_per_minute: u32 = DefaultValue::Text("600"),
             "free messages per minute, such as handshakes and lists, for each key or address; 0: no limit";
+        sign_in: OnOff = DefaultValue::Text("on"),
+            "on: people may let agents in on a page, without an API key, if server.base_url is https or this machine and has no path";
     }
     web: WebSection {
         reads_per_minute: u32 = DefaultValue::Text("60"),

@@ -1,4 +1,4 @@
-//! CORS: only web pages of the configured origins may read responses. One path may be open to more origins.
+//! CORS: only web pages of the configured origins may read responses. Some paths may be open to more origins.
 
 use hyper::HeaderMap;
 use hyper::header::{
@@ -15,23 +15,24 @@ const REQUEST_HEADERS: &str = "Authorization, Accept, Content-Type, Idempotency-
 
 pub(super) struct Origins {
     allowed: Vec<WebOrigin>,
-    /// A path, and the origins whose pages may call it, including those in `allowed`.
-    at_path: (String, Vec<WebOrigin>),
-    /// The headers that these pages may read: all headers of the table.
+    /// Paths, and the origins whose pages may call them, including those in `allowed`.
+    at_paths: (Vec<&'static str>, Vec<WebOrigin>),
+    /// The headers that these pages may read: all headers of the table, and the challenge of a 401.
     exposed: Option<HeaderValue>,
 }
 
 impl Origins {
-    pub(super) fn new(origins: &[WebOrigin], (path, more): &(String, Vec<WebOrigin>)) -> Self {
+    pub(super) fn new(origins: &[WebOrigin], (paths, more): &(Vec<&'static str>, Vec<WebOrigin>)) -> Self {
         let allowed = origins.to_vec();
-        let at_path = (path.clone(), [origins, more].concat());
-        let names: Vec<&str> = HEADERS.iter().map(|header| header.name).collect();
-        Self { allowed, at_path, exposed: HeaderValue::try_from(names.join(", ")).ok() }
+        let at_paths = (paths.clone(), [origins, more].concat());
+        // The last one tells a client how to sign in.
+        let names: Vec<&str> = HEADERS.iter().map(|header| header.name).chain(["WWW-Authenticate"]).collect();
+        Self { allowed, at_paths, exposed: HeaderValue::try_from(names.join(", ")).ok() }
     }
 
     /// Adds the headers that a browser needs before it gives the response to a page.
     pub(super) fn allow(&self, path: &str, head: &mut HeaderMap, origin: &RequestOrigin<'_>) {
-        let allowed = if path == self.at_path.0 { &self.at_path.1 } else { &self.allowed };
+        let allowed = if self.at_paths.0.contains(&path) { &self.at_paths.1 } else { &self.allowed };
         if allowed.is_empty() {
             return;
         }

@@ -113,8 +113,8 @@ pub struct HttpSettings {
     pub cross_origins: Vec<WebOrigin>,
     /// Additional room is kept for request bodies to this path, because its senders must not be refused.
     pub reserved_path: &'static str,
-    /// A path, and the additional origins whose web pages may call it.
-    pub path_origins: (String, Vec<WebOrigin>),
+    /// Paths, and the additional origins whose web pages may call them.
+    pub path_origins: (Vec<&'static str>, Vec<WebOrigin>),
     /// Requests per minute from one address that need no key. `None`: no limit.
     pub open_per_minute: Option<u32>,
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use ::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
-use ::http::{Response, StatusCode};
+use ::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use ::http::{HeaderMap, Response, StatusCode};
 use bytes::Bytes;
 use hornbook_accounts::key::KeyDigest;
 use serde_json::{Value, json};
@@ -37,6 +37,8 @@ pub struct McpSettings {
     pub origins: Vec<WebOrigin>,
     /// Messages per minute that cost nothing, for each key or address. `None`: no limit.
     pub free_per_minute: Option<u32>,
+    /// Where clients find out how to sign in. `None`: they need an API key.
+    pub sign_in_metadata: Option<String>,
 }
 
 pub struct McpMount {
@@ -44,12 +46,45 @@ pub struct McpMount {
     names: ToolNameStyle,
     allowed: AllowedOrigins,
     limit: Option<FreeMessageLimit>,
+    challenges: Challenges,
+}
+
+/// The values of `WWW-Authenticate`.
+struct Challenges {
+    without_key: HeaderValue,
+    with_bad_key: HeaderValue,
+}
+
+impl Challenges {
+    fn new(metadata: Option<&str>) -> Self {
+        // Without sign-in no metadata is named, because clients would look for it.
+        let bearer = HeaderValue::from_static("Bearer");
+        let value = |text: String| HeaderValue::try_from(text).unwrap_or_else(|_| bearer.clone());
+        match metadata {
+            None => Self { without_key: bearer.clone(), with_bad_key: bearer },
+            Some(url) => Self {
+                without_key: value(format!("Bearer resource_metadata=\"{url}\"")),
+                with_bad_key: value(format!("Bearer error=\"invalid_token\", resource_metadata=\"{url}\"")),
+            },
+        }
+    }
+
+    /// Tells a client that was refused how to get in.
+    fn add(&self, answer: &mut MountResponse, headers: &HeaderMap) {
+        if answer.response.status() == StatusCode::UNAUTHORIZED {
+            let has_key = headers.contains_key(AUTHORIZATION);
+            let challenge = if has_key { &self.with_bad_key } else { &self.without_key };
+            answer.response.headers_mut().insert(WWW_AUTHENTICATE, challenge.clone());
+        }
+    }
 }
 
 impl McpMount {
     pub fn new(mcp: Arc<Mcp>, settings: &McpSettings) -> Self {
         let allowed = AllowedOrigins::new(mcp.service.base_url(), &settings.hosts, &settings.origins);
-        Self { names: settings.names, allowed, limit: settings.free_per_minute.map(FreeMessageLimit::new), mcp }
+        let challenges = Challenges::new(settings.sign_in_metadata.as_deref());
+        let limit = settings.free_per_minute.map(FreeMessageLimit::new);
+        Self { names: settings.names, allowed, limit, challenges, mcp }
     }
 }
 
@@ -67,7 +102,11 @@ impl Mount for McpMount {
     }
 
     fn answer<'a>(&'a self, http_request: MountRequest<'a>) -> MountFuture<'a> {
-        Box::pin(async move { self.receive(&http_request).await })
+        Box::pin(async move {
+            let mut answer = self.receive(&http_request).await;
+            self.challenges.add(&mut answer, http_request.headers);
+            answer
+        })
     }
 }
 
@@ -317,9 +356,5 @@ fn json_response(status: u16, body: String) -> Response<Bytes> {
     let head = response.headers_mut();
     head.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     head.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    if status == 401 {
-        // Names no authorization server: there is none, and clients would look for it.
-        head.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-    }
     response
 }

@@ -4,7 +4,7 @@
 use ::http::HeaderMap;
 
 use crate::mount::media_type;
-use crate::percent::{self, Plus};
+use crate::percent;
 
 const FORM_BYTES_MAX: usize = 16 << 10;
 const FIELDS_MAX: usize = 32;
@@ -12,7 +12,7 @@ const FIELDS_MAX: usize = 32;
 const MEDIA_TYPE: &str = "application/x-www-form-urlencoded";
 
 /// The decoded fields of a form.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct FormFields {
     fields: Vec<(String, String)>,
 }
@@ -25,17 +25,8 @@ impl FormFields {
         if body.len() > FORM_BYTES_MAX {
             return Err("the form is too long");
         }
-        let mut form = Self::default();
-        for pair in body.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty()) {
-            let at = pair.iter().position(|byte| *byte == b'=').ok_or("a field of the form has no value")?;
-            let (name, value) = (decoded(&pair[..at]), decoded(&pair[at + 1..]));
-            let (Some(name), Some(value)) = (name, value) else { return Err("the form is not encoded correctly") };
-            if form.fields.len() == FIELDS_MAX {
-                return Err("the form has too many fields");
-            }
-            form.fields.push((name, value));
-        }
-        Ok(form)
+        let fields = percent::form_fields(body, FIELDS_MAX);
+        fields.map(|fields| Self { fields }).ok_or("the form has too many fields or is not encoded correctly")
     }
 
     /// The value of a field; empty if the field is missing or occurs more than once.
@@ -51,10 +42,6 @@ impl FormFields {
     pub(super) fn all<'f>(&'f self, name: &str) -> impl Iterator<Item = &'f str> {
         self.fields.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
     }
-}
-
-fn decoded(text: &[u8]) -> Option<String> {
-    Some(percent::decoded(str::from_utf8(text).ok()?, Plus::IsSpace)?.into_owned())
 }
 
 #[cfg(test)]

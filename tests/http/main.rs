@@ -25,6 +25,7 @@ mod mcp;
 mod mcp_equals_rest;
 mod mcp_messages;
 mod mounts;
+mod oauth;
 mod observability;
 mod operations;
 mod operator;

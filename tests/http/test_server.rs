@@ -62,6 +62,7 @@ pub(crate) struct TestServerOptions {
     pub(crate) logged_requests: RequestLogging,
     /// The provider of card payments.
     pub(crate) cards: Option<Arc<dyn CardPayments>>,
+    pub(crate) base_url: &'static str,
     /// Handlers besides the operations.
     pub(crate) mounts: fn(&Arc<Service>) -> Mounts,
 }
@@ -75,6 +76,7 @@ impl TestServerOptions {
             clock: Arc::new(SystemClock::start()),
             logged_requests: RequestLogging::All,
             cards: None,
+            base_url: "https://law.example",
             mounts: |_| Mounts::new(),
         }
     }
@@ -121,6 +123,7 @@ impl TestServer {
             logged_requests: which_requests,
             mounts,
             cards,
+            base_url,
         } = opening;
         let data = tempfile::tempdir().unwrap();
         let settings = Settings { tariff, durability, ..Settings::default() };
@@ -145,7 +148,10 @@ impl TestServer {
             https_only_days: 365,
             cross_origins: Vec::new(),
             reserved_path: "/api/v1/billing/webhook",
-            path_origins: ("/api/mcp".to_owned(), vec![WebOrigin::of_url("https://agents.example").unwrap()]),
+            path_origins: (
+                vec!["/api/mcp", "/oauth/token"],
+                vec![WebOrigin::of_url("https://agents.example").unwrap()],
+            ),
             open_per_minute: None,
         };
         change(&mut http);
@@ -161,7 +167,7 @@ impl TestServer {
             corpus,
             accounts: Arc::clone(&accounts),
             clock: Arc::clone(&clock),
-            base_url: "https://law.example".to_owned(),
+            base_url: base_url.to_owned(),
             permits: WORKER_PERMITS,
             deep: DeepSettings { default_depth: DepthChoice::Auto, permits: 1 },
             unread_bytes_per_account_max,

@@ -39,6 +39,7 @@ const ALLOWED_IMPORTS: &[(&str, &[&str])] = &[
     ("sources", &["client", "tls_client"]),
     ("api", &["accounts", "formation", "single_flight", "network", "percent", "token_buckets", "search"]),
     ("mount", &["accounts", "api", "formation", "web_origin"]),
+    ("oauth", &["accounts", "api", "mount", "percent"]),
     ("mcp", &["accounts", "api", "client", "mount", "network", "token_buckets", "web_origin"]),
     (
         "web",
@@ -46,6 +47,7 @@ const ALLOWED_IMPORTS: &[(&str, &[&str])] = &[
             "accounts",
             "api",
             "mount",
+            "oauth",
             "formation",
             "single_flight",
             "metrics",
@@ -94,6 +96,7 @@ const ALLOWED_IMPORTS: &[(&str, &[&str])] = &[
             "mcp",
             "metrics",
             "notices",
+            "oauth",
             "payments",
             "search",
             "sources",

@@ -21,20 +21,22 @@ use hornbook::api::cards::CardPayments;
 use hornbook::api::corpus::Corpus;
 use hornbook::api::integrity::IntegrityMonitor;
 use hornbook::api::service::{Service, ServiceParts};
-use hornbook::config::Config;
+use hornbook::config::{Config, OnOff};
 use hornbook::formation::requirements_file::requirements;
 use hornbook::http::{HttpSettings, Mounts, Observers, Server};
 use hornbook::log::{Log, LogLevel};
-use hornbook::mcp::{Mcp, McpMount};
+use hornbook::mcp::{Mcp, McpMount, McpSettings};
 use hornbook::metrics::Metrics;
 use hornbook::mount::Mount;
 use hornbook::notices::{Notice, Notices, Undelivered, WebhookTarget};
+use hornbook::oauth::{SignIn, metadata_url};
 use hornbook::payments::Secret;
 use hornbook::payments::stripe::Stripe;
 use hornbook::payments::webhook::Webhook;
 use hornbook_accounts::Accounts;
 use hornbook_accounts::blocking::forbid_on_this_thread;
 use hornbook_accounts::entropy::SystemEntropy;
+use hornbook_accounts::error::ChangeError;
 use hornbook_accounts::state::permission_warning;
 use hornbook_base::clock::{Clock, SystemClock};
 use serde_json::json;
@@ -276,6 +278,25 @@ impl RunningService<'_> {
         std::thread::spawn(move || socket.serve(&accounts, &clock, &reload));
     }
 
+    /// Sign-in for agents, if the operator wants it and the base URL allows it.
+    fn sign_in(&self, service: &Arc<Service>) -> Option<Arc<SignIn>> {
+        if self.config.mcp.sign_in == OnOff::Off {
+            return None;
+        }
+        if !SignIn::is_possible_at(service.base_url()) {
+            let message =
+                "agents cannot be let in on a page: server.base_url is neither https nor this machine, or has a path";
+            log_event(&self.observers, LogLevel::Info, message, &[("baseUrl", json!(service.base_url()))]);
+            return None;
+        }
+        let opened = SignIn::open(Arc::clone(service));
+        let report = |error: &ChangeError| {
+            let message = "agents cannot be let in on a page";
+            log_event(&self.observers, LogLevel::Warning, message, &[("why", json!(error.to_string()))]);
+        };
+        opened.inspect_err(report).ok()
+    }
+
     /// What is served beside the operations table.
     fn mounts(&self, service: &Arc<Service>, webhook: Option<Arc<dyn Mount>>, reloader: Arc<Reloader>) -> Mounts {
         let by_operator = Box::new(move || reloader.reload_snapshot().map(|reloaded| reloaded.snapshot));
@@ -284,9 +305,12 @@ impl RunningService<'_> {
         let metrics = Arc::clone(&self.observers.metrics);
         let mcp = Arc::new(Mcp::new(Arc::clone(service)));
         let mut mounts = Mounts::from_iter(webhook);
-        mounts.push(Arc::new(McpMount::new(mcp, &settings::mcp(self.config))));
+        let sign_in = self.sign_in(service);
+        let sign_in_metadata = sign_in.as_ref().map(|_| metadata_url(service.base_url()));
+        let mcp_settings = McpSettings { sign_in_metadata, ..settings::mcp(self.config) };
+        mounts.push(Arc::new(McpMount::new(mcp, &mcp_settings)));
         mounts.push(review_page(service, &self.config.formation));
-        mounts.extend(pages(service, self.config, metrics, Arc::new(snapshot_control)));
+        mounts.extend(pages(service, self.config, metrics, Arc::new(snapshot_control), sign_in));
         mounts
     }
 

@@ -8,6 +8,7 @@ use hornbook::config::{Config, FormationSection};
 use hornbook::http::Mounts;
 use hornbook::metrics::Metrics;
 use hornbook::mount::Mount;
+use hornbook::oauth::{SignIn, SignInEndpoints};
 use hornbook::payments::orders::OrderPayments;
 use hornbook::web::files::AssetFiles;
 use hornbook::web::formation::returned::ReturnPages;
@@ -17,6 +18,7 @@ use hornbook::web::operator::mount::OperatorPages;
 use hornbook::web::operator::snapshot_control::SnapshotControl;
 use hornbook::web::page_context::PageContext;
 use hornbook::web::public_pages::PublicPages;
+use hornbook::web::settings::consent::ConsentPage;
 use hornbook::web::settings::mount::AccountPages;
 use hornbook::web::zoning::map_parts::MapParts;
 
@@ -39,6 +41,7 @@ pub(super) fn pages(
     config: &Config,
     metrics: Arc<Metrics>,
     snapshot_control: Arc<dyn SnapshotControl>,
+    sign_in: Option<Arc<SignIn>>,
 ) -> Mounts {
     let shell = Arc::new(PageContext::new(Arc::clone(service), settings::pages(config)));
     let own = AccountPages::new(Arc::clone(&shell));
@@ -47,6 +50,10 @@ pub(super) fn pages(
     let mut mounts: Mounts = vec![Arc::new(AssetFiles), Arc::new(own), Arc::new(operator), Arc::new(tracking)];
     if service.cards().is_some() {
         mounts.push(Arc::new(ReturnPages::new(Arc::clone(&shell))));
+    }
+    if let Some(sign_in) = sign_in {
+        mounts.push(Arc::new(ConsentPage::new(Arc::clone(&shell), Arc::clone(&sign_in))));
+        mounts.push(Arc::new(SignInEndpoints::new(sign_in)));
     }
     mounts.push(Arc::new(MapParts::new(Arc::clone(&shell))));
     mounts.push(Arc::new(PublicPages::new(shell)));

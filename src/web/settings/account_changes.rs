@@ -15,7 +15,7 @@ use hornbook_base::clock::MILLIS_PER_DAY;
 use maud::html;
 
 use super::buying::purchase;
-use super::keys::{self, budget_of};
+use super::keys::{self, budget_of, end_of, scopes_of};
 use super::shared::SettingsContext;
 use super::sign_in::signed_in;
 use crate::api::examples::Examples;
@@ -35,8 +35,8 @@ use crate::web::untrusted_text::grouped;
 use crate::web::visitor::Visitor;
 use crate::web::work_queues::PasswordAttempt;
 
-/// An account that has had this many keys, including revoked ones and without those that keys created, cannot create
-/// more on its pages.
+/// An account that has had this many keys, including revoked ones and without agents and the keys that keys created,
+/// cannot create more on its pages.
 const KEYS_MAX: usize = 200;
 
 /// A replaced key works for one more day.
@@ -49,26 +49,12 @@ pub(super) async fn create_key(
 ) -> Result<MountResponse, PageError> {
     let account = seen.person()?.account;
     check_may_have_keys(shared, seen)?;
-    let scopes = form.all("scopes").collect::<Vec<_>>().join(",");
-    let scopes = if scopes.is_empty() {
-        return Err(PageError::Refused("choose what the key may be used for".to_owned()));
-    } else {
-        scopes.parse::<ScopeSet>().map_err(PageError::Refused)?
-    };
-    let days = match form.text("days") {
-        "" => None,
-        days => Some(days.parse::<u16>().ok().filter(|days| *days > 0))
-            .flatten()
-            .map(i64::from)
-            .map(Some)
-            .ok_or_else(|| PageError::Refused("a key expires after 1 to 65535 days, or never".to_owned()))?,
-    };
     let wish = NewKey {
         account,
         name: form.text("name").trim().to_owned(),
         kind: KeyKind::Live,
-        scopes,
-        expires_at: days.map(|days| seen.act.at.plus_millis(days * MILLIS_PER_DAY)),
+        scopes: scopes_of(form, "choose what the key may be used for")?,
+        expires_at: end_of(form, seen.act.at, "a key expires after 1 to 65535 days, or never")?,
         budget: budget_of(form)?,
     };
     let (accounts, act) = (shared.accounts(), seen.act.clone());
@@ -97,7 +83,7 @@ pub(super) async fn revoke_key(
     let key = own_key(shared, seen, form)?;
     let (accounts, act) = (shared.accounts(), seen.act.clone());
     shared.shell.desk.work(move || accounts.revoke_key(key, &act)).await?;
-    Ok(redirect("/settings#keys").into())
+    Ok(redirect(keys::section_of(&shared.accounts(), key)).into())
 }
 
 pub(super) async fn set_budget(
@@ -117,7 +103,7 @@ fn check_may_have_keys(shared: &SettingsContext, seen: &PageRequest<'_>) -> Resu
         ));
     }
     let keys = shared.accounts().keys(Some(person.account));
-    let keys = keys.iter().filter(|key| key.record.parent.is_none()).count();
+    let keys = keys.iter().filter(|key| key.record.parent.is_none() && key.record.kind != KeyKind::Agent).count();
     if keys < KEYS_MAX {
         return Ok(());
     }

@@ -1,12 +1,13 @@
-//! The keys of an account on its page: what each may do and spend, and the forms that change them.
+//! The keys of an account on its page, and the agents that it let in: what each may do and spend, and the forms that
+//! change them.
 
 use hornbook_accounts::Accounts;
 use hornbook_accounts::budget::{Budget, BudgetStatus, BudgetView};
 use hornbook_accounts::ids::{AccountId, KeyId};
 use hornbook_accounts::key::KeyKind;
-use hornbook_accounts::scope::Scope;
+use hornbook_accounts::scope::{Scope, ScopeSet};
 use hornbook_accounts::views::KeyView;
-use hornbook_base::clock::UnixMillis;
+use hornbook_base::clock::{MILLIS_PER_DAY, UnixMillis};
 use maud::{Markup, html};
 
 use super::shared::{SettingsContext, action};
@@ -16,7 +17,7 @@ use crate::web::formatting::day;
 use crate::web::page_error::PageError;
 use crate::web::page_request::PageRequest;
 use crate::web::response::redirect;
-use crate::web::untrusted_text::grouped;
+use crate::web::untrusted_text::{UntrustedText, grouped};
 
 /// A key that works.
 pub(super) struct ShownKey {
@@ -60,7 +61,41 @@ fn add_below<'k>(
     }
 }
 
-pub(super) fn section(seen: &PageRequest<'_>, keys: &[ShownKey]) -> Markup {
+/// The sections of agents and of keys.
+pub(super) fn sections(seen: &PageRequest<'_>, keys: &[ShownKey]) -> Markup {
+    let (agents, keys): (Vec<&ShownKey>, Vec<&ShownKey>) =
+        keys.iter().partition(|shown| shown.key.record.grant.is_some());
+    html! {
+        @if !agents.is_empty() { (agent_section(seen, &agents)) }
+        (key_section(seen, &keys))
+    }
+}
+
+fn agent_section(seen: &PageRequest<'_>, agents: &[&ShownKey]) -> Markup {
+    html! {
+        section aria-labelledby="agents" {
+            h2 #agents { "Connected agents" }
+            p { "You let these programs use your account. Disconnecting one takes effect at once." }
+            ul.rows { @for shown in agents { li { (one_agent(seen, shown)) } } }
+        }
+    }
+}
+
+/// The agent chose its name, and everybody can choose any.
+fn one_agent(seen: &PageRequest<'_>, shown: &ShownKey) -> Markup {
+    let record = &shown.key.record;
+    let returns_to = record.grant.as_ref().map(|grant| grant.returns_to.as_str()).unwrap_or_default();
+    html! {
+        div {
+            strong { (UntrustedText(&record.name)) } " at " (UntrustedText(returns_to))
+            (what_it_may(shown, "ends", "has no end"))
+            (budget_form(seen, shown))
+        }
+        div.actions { (action(seen, "/settings/keys/revoke", "key", &record.id.to_string(), "Disconnect", &record.name)) }
+    }
+}
+
+fn key_section(seen: &PageRequest<'_>, keys: &[&ShownKey]) -> Markup {
     html! {
         section aria-labelledby="keys" {
             h2 #keys { "Keys for programs" }
@@ -73,12 +108,7 @@ pub(super) fn section(seen: &PageRequest<'_>, keys: &[ShownKey]) -> Markup {
                 (seen.token_field())
                 label for="key-name" { "Name of a new key" }
                 input #key-name type="text" name="name" required maxlength="100" placeholder="my program";
-                fieldset {
-                    legend { "What the key may be used for (its scopes)" }
-                    @for scope in Scope::ALL {
-                        label.tick { input type="checkbox" name="scopes" value=(scope.name()) checked; span { (scope.name()) span.count { " " (use_of(scope)) } } }
-                    }
-                }
+                (scope_fields("What the key may be used for (its scopes)", ScopeSet::ALL))
                 label for="key-days" { "Days until it expires (empty: it does not)" }
                 input #key-days type="number" name="days" min="1" max="65535";
                 (budget_fields("new", Budget::default()))
@@ -88,36 +118,13 @@ pub(super) fn section(seen: &PageRequest<'_>, keys: &[ShownKey]) -> Markup {
     }
 }
 
-fn one(seen: &PageRequest<'_>, ShownKey { key, created_by, has_created, budget }: &ShownKey) -> Markup {
-    let (record, id) = (&key.record, key.record.id.to_string());
+fn one(seen: &PageRequest<'_>, shown: &ShownKey) -> Markup {
+    let (record, id) = (&shown.key.record, shown.key.record.id.to_string());
     html! {
         div {
             strong { (record.name) } " " code { (record.prefix) "…" }
-            div.count {
-                "For " (record.scopes.names().collect::<Vec<_>>().join(", ")) br;
-                @if let Some(creator) = created_by { "Created by the key " strong { (creator) } ", and ends with it" br; }
-                @if *has_created {
-                    // A key with a budget stops at once when it is replaced.
-                    @if budget.is_some() { "Replace and Revoke also end the keys that it created" }
-                    @else { "Revoke also ends the keys that it created; Replace ends them a day later" }
-                    br;
-                }
-                @match key.last_used { Some(at) => { "Last used " (day(at)) }, None => "Not used yet" }
-                @match record.expires_at { Some(at) => { ", expires " (day(at)) }, None => ", does not expire" }
-                @if let Some(budget) = budget {
-                    br; "Budget: " (budget.limits) ". Spent: " (budget.spent_in_words()) "."
-                    @if let Some(notice) = budget.status.and_then(BudgetStatus::notice) { " " strong { (notice) " are spent." } }
-                }
-            }
-            details {
-                summary { @if budget.is_some() { "Change its budget" } @else { "Give it a budget" } }
-                form.entry method="post" action="/settings/keys/budget" {
-                    (seen.token_field())
-                    input type="hidden" name="key" value=(id);
-                    (budget_fields(&id, budget.map(|budget| budget.limits).unwrap_or_default()))
-                    button type="submit" { "Save the budget of " (record.name) }
-                }
-            }
+            (what_it_may(shown, "expires", "does not expire"))
+            (budget_form(seen, shown))
         }
         div.actions {
             (action(seen, "/settings/keys/rotate", "key", &id, "Replace", &record.name))
@@ -126,8 +133,86 @@ fn one(seen: &PageRequest<'_>, ShownKey { key, created_by, has_created, budget }
     }
 }
 
+/// What a key or an agent may do and spend, and until when.
+fn what_it_may(ShownKey { key, created_by, has_created, budget }: &ShownKey, ends: &str, endless: &str) -> Markup {
+    let record = &key.record;
+    html! {
+        div.count {
+            "For " (record.scopes.names().collect::<Vec<_>>().join(", ")) br;
+            @if let Some(creator) = created_by { "Created by the key " strong { (creator) } ", and ends with it" br; }
+            @if *has_created {
+                // A key with a budget stops at once when it is replaced.
+                @if budget.is_some() { "Replace and Revoke also end the keys that it created" }
+                @else { "Revoke also ends the keys that it created; Replace ends them a day later" }
+                br;
+            }
+            @match key.last_used { Some(at) => { "Last used " (day(at)) }, None => "Not used yet" }
+            @match record.expires_at { Some(at) => { ", " (ends) " " (day(at)) }, None => { ", " (endless) } }
+            @if let Some(budget) = budget {
+                br; "Budget: " (budget.limits) ". Spent: " (budget.spent_in_words()) "."
+                @if let Some(notice) = budget.status.and_then(BudgetStatus::notice) { " " strong { (notice) " are spent." } }
+            }
+        }
+    }
+}
+
+fn budget_form(seen: &PageRequest<'_>, ShownKey { key, budget, .. }: &ShownKey) -> Markup {
+    let (name, id) = (&key.record.name, key.record.id.to_string());
+    html! {
+        details {
+            summary { @if budget.is_some() { "Change its budget" } @else { "Give it a budget" } }
+            form.entry method="post" action="/settings/keys/budget" {
+                (seen.token_field())
+                input type="hidden" name="key" value=(id);
+                (budget_fields(&id, budget.map(|budget| budget.limits).unwrap_or_default()))
+                button type="submit" { "Save the budget of " (UntrustedText(name)) }
+            }
+        }
+    }
+}
+
+/// The section of the page that lists a key.
+pub(super) fn section_of(accounts: &Accounts, key: KeyId) -> &'static str {
+    let is_agent = accounts.key_record(key).is_ok_and(|record| record.kind == KeyKind::Agent);
+    if is_agent { "/settings#agents" } else { "/settings#keys" }
+}
+
+/// A box for each of these scopes, ticked.
+pub(super) fn scope_fields(legend: &str, offered: ScopeSet) -> Markup {
+    html! {
+        fieldset {
+            legend { (legend) }
+            @for scope in Scope::ALL {
+                @if offered.has_any_of(ScopeSet::of(&[scope])) {
+                    label.tick { input type="checkbox" name="scopes" value=(scope.name()) checked; span { (scope.name()) span.count { " " (use_of(scope)) } } }
+                }
+            }
+        }
+    }
+}
+
+/// Reads the boxes of scopes. `choose` says what to do if none is ticked.
+pub(super) fn scopes_of(form: &FormFields, choose: &str) -> Result<ScopeSet, PageError> {
+    let scopes = form.all("scopes").collect::<Vec<_>>().join(",");
+    if scopes.is_empty() {
+        return Err(PageError::Refused(choose.to_owned()));
+    }
+    scopes.parse().map_err(PageError::Refused)
+}
+
+/// Reads the days after which something ends; `None`: it does not.
+pub(super) fn end_of(form: &FormFields, now: UnixMillis, rule: &str) -> Result<Option<UnixMillis>, PageError> {
+    let days = form.text("days").trim();
+    if days.is_empty() {
+        return Ok(None);
+    }
+    let days: Option<u16> = days.parse().ok().filter(|days| *days > 0);
+    let days = days.ok_or_else(|| PageError::Refused(rule.to_owned()))?;
+    Ok(Some(now.plus_millis(i64::from(days) * MILLIS_PER_DAY)))
+}
+
 /// The fields of a budget: name, label and value.
-fn budget_fields(form: &str, limits: Budget) -> Markup {
+pub(super) fn budget_fields(form: &str, limits: Budget) -> Markup {
     let fields = [
         ("budget", "in all", limits.total),
         ("monthly_budget", "in a month", limits.per_month),
@@ -164,7 +249,7 @@ pub(super) async fn set_budget(
 ) -> Result<MountResponse, PageError> {
     let (budget, accounts, act) = (budget_of(form)?, shared.accounts(), seen.act.clone());
     shared.shell.desk.work(move || accounts.set_key_budget(key, budget, &act)).await?;
-    Ok(redirect("/settings#keys").into())
+    Ok(redirect(section_of(&shared.accounts(), key)).into())
 }
 
 /// What a scope allows a program to do.

@@ -2,12 +2,13 @@
 //! sessions, deletion.
 //!
 //! GET requests change nothing. Every change is a form with a token, sent from this site (see
-//! `web/form_security`). `entry` handles signing in, `own` the changes, `buying` purchases of packs;
-//! `overview` and `ledger` are the pages, and `chart` draws usage.
+//! `web/form_security`). `sign_in` handles signing in, `account_changes` the changes, `buying` purchases of packs;
+//! `overview` and `ledger` are the pages, and `chart` draws usage. `consent` lets agents in.
 
 mod account_changes;
 mod buying;
 mod chart;
+pub mod consent;
 mod keys;
 mod ledger;
 pub mod mount;

@@ -70,7 +70,7 @@ pub(super) async fn shown(shared: &SettingsContext, seen: &PageRequest<'_>) -> R
             @if account.sums.is_cut { p.count { "Includes only the newest " (chart::ENTRIES_MAX) " entries since the last view." } }
             p { a href="/settings/ledger" { "Ledger" } " · " a href="/settings/ledger.csv" { "Export as CSV" } }
         }
-        (keys::section(seen, &account.keys))
+        (keys::sections(seen, &account.keys))
         (packs(seen, &tariff, &account.purchases))
         (password(seen))
         (browsers(seen, person, &account.sessions))

@@ -1,0 +1,102 @@
+//! The state that the endpoints and the page share.
+
+use std::sync::Arc;
+
+use hornbook_accounts::Accounts;
+use hornbook_accounts::blocking;
+use hornbook_accounts::entropy::SystemEntropy;
+use hornbook_accounts::error::ChangeError;
+use hornbook_accounts::key::LinkToken;
+use tokio::sync::Semaphore;
+
+use super::client::ClientIds;
+use super::codes::{AllowedAgent, AuthorizationCodes};
+use super::error::OAuthError;
+use super::request::{AuthorizationRequest, RequestError};
+use crate::api::service::Service;
+
+/// The maximum number of exchanges that wait for the ledger's writer at once.
+const EXCHANGES_MAX: usize = 32;
+
+/// Sign-in for agents at one service.
+pub struct SignIn {
+    pub(super) service: Arc<Service>,
+    pub(super) clients: ClientIds,
+    pub(super) codes: AuthorizationCodes,
+    exchanges: Semaphore,
+}
+
+impl SignIn {
+    /// Reads the key that signs the ids of clients, or creates it.
+    pub fn open(service: Arc<Service>) -> Result<Arc<Self>, ChangeError> {
+        let clients = ClientIds::new(&service.accounts().client_id_key(&mut SystemEntropy)?);
+        Ok(Arc::new(Self {
+            clients,
+            codes: AuthorizationCodes::default(),
+            exchanges: Semaphore::new(EXCHANGES_MAX),
+            service,
+        }))
+    }
+
+    /// Whether agents can sign in at this base URL. Tokens must not cross a network unencrypted. With a path, clients
+    /// would look for the metadata at addresses that are not ours.
+    pub fn is_possible_at(base_url: &str) -> bool {
+        let (scheme, rest) = base_url.split_once("://").unwrap_or_default();
+        let is_here = ["127.0.0.1", "localhost", "[::1]"]
+            .iter()
+            .any(|name| rest.strip_prefix(name).is_some_and(|port| port.is_empty() || port.starts_with(':')));
+        !rest.contains('/') && (scheme == "https" || scheme == "http" && is_here)
+    }
+
+    /// Reads what a client asks of a person.
+    pub fn request(&self, parameters: &[(String, String)]) -> Result<AuthorizationRequest, RequestError> {
+        AuthorizationRequest::read(parameters, &self.clients, self.service.base_url())
+    }
+
+    /// A code for what a person allowed. None if too many are waiting.
+    pub fn issue_code(&self, allowed: AllowedAgent) -> Result<Option<LinkToken>, ChangeError> {
+        let now = self.service.now().steady;
+        self.codes.issue(allowed, now, &mut SystemEntropy).map_err(ChangeError::Entropy)
+    }
+
+    /// Runs work that changes the state, on a thread that may block. It ends even if the client disconnects.
+    pub(super) async fn change<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Accounts) -> Result<T, ChangeError> + Send + 'static,
+    ) -> Result<Result<T, ChangeError>, OAuthError> {
+        let Ok(_place) = self.exchanges.try_acquire() else {
+            return Err(OAuthError::unavailable("too many exchanges are waiting".to_owned()));
+        };
+        let accounts = Arc::clone(self.service.accounts());
+        let done = tokio::task::spawn_blocking(move || blocking::allowed(|| work(&accounts))).await;
+        done.map_err(|error| OAuthError::unavailable(error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_do_not_cross_a_network_unencrypted() {
+        for base in [
+            "https://law.example",
+            "https://law.example:8443",
+            "http://127.0.0.1:8080",
+            "http://localhost",
+            "http://[::1]:1",
+        ] {
+            assert!(SignIn::is_possible_at(base), "{base}");
+        }
+        for base in [
+            "http://law.example",
+            "http://0.0.0.0:8080",
+            "http://127.0.0.1.evil.example",
+            "http://localhost.evil",
+            "https://law.example/hornbook",
+            "",
+        ] {
+            assert!(!SignIn::is_possible_at(base), "{base}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The token endpoint (RFC 6749 §3.2) and the end of a grant (RFC 7009).
+
+use std::sync::Arc;
+
+use hornbook_accounts::changes::{ActContext, IssuedGrant};
+use hornbook_accounts::entropy::SystemEntropy;
+use hornbook_accounts::error::ChangeError;
+use hornbook_accounts::grant::RefreshToken;
+use hornbook_accounts::ids::KeyId;
+use hornbook_accounts::key::LinkToken;
+use hornbook_base::clock::UnixMillis;
+use serde_json::{Value, json};
+
+use super::client::digest_of;
+use super::codes::{AllowedAgent, TakenCode};
+use super::error::{OAuthError, OAuthErrorCode};
+use super::parameters::OAuthParameters;
+use super::request::{check_resource, scopes};
+use super::sign_in::SignIn;
+
+/// The actor in the audit log, where no person acted.
+const AGENT: &str = "agent";
+
+/// Answers the token endpoint.
+pub(super) async fn exchange(sign_in: &Arc<SignIn>, fields: OAuthParameters<'_>) -> Result<Value, OAuthError> {
+    let grant_type = fields.required("grant_type")?;
+    let client_id = fields.required("client_id")?;
+    if sign_in.clients.read(client_id).is_none() {
+        return Err(OAuthError::new(
+            OAuthErrorCode::InvalidClient,
+            "this service did not issue the client_id; register",
+        ));
+    }
+    check_resource(fields, sign_in.service.base_url())?;
+    scopes(fields.one("scope")?)?;
+    match grant_type {
+        "authorization_code" => by_code(sign_in, fields, client_id).await,
+        "refresh_token" => by_refresh(sign_in, fields, client_id).await,
+        _ => {
+            let message = "grant_type must be authorization_code or refresh_token";
+            Err(OAuthError::new(OAuthErrorCode::UnsupportedGrantType, message))
+        }
+    }
+}
+
+async fn by_code(sign_in: &Arc<SignIn>, fields: OAuthParameters<'_>, client_id: &str) -> Result<Value, OAuthError> {
+    // Read before the code is used up, so that a form with a mistake does not cost the person another click.
+    let (code, verifier) = (fields.required("code")?, fields.required("code_verifier")?);
+    let redirect = fields.one("redirect_uri")?;
+    let code = LinkToken::parse(code).ok_or_else(bad_code)?;
+    let now = sign_in.service.now();
+    let allowed = match sign_in.codes.take(&code, now.steady) {
+        TakenCode::Fresh(allowed) => *allowed,
+        TakenCode::Unknown | TakenCode::UsedBefore(None) => return Err(bad_code()),
+        TakenCode::UsedBefore(Some(key)) => {
+            end_twice_used(sign_in, key).await?;
+            return Err(bad_code());
+        }
+    };
+    let AllowedAgent { grant, redirect: asked, challenge } = allowed;
+    let is_same_client = grant.client.matches(&digest_of(client_id));
+    // OAuth 2.1 leaves the address out of this request.
+    let is_same_address = redirect.is_none_or(|redirect| redirect == asked);
+    if !is_same_client || !is_same_address || !challenge.is_of(verifier) {
+        return Err(bad_code());
+    }
+    let act = ActContext { actor: grant.account.to_string(), at: now.wall };
+    let codes = Arc::clone(sign_in);
+    let issued = sign_in.change(move |accounts| {
+        let issued = accounts.grant_agent(grant, &act, &mut SystemEntropy)?;
+        if codes.codes.redeemed(&code, issued.record.id) {
+            return Ok(Some(issued));
+        }
+        accounts.revoke_key(issued.record.id, &ActContext { actor: AGENT.to_owned(), ..act })?;
+        Ok(None)
+    });
+    let issued = refused_as_bad_grant(issued.await?)?;
+    issued.map(|issued| tokens(&issued, now.wall)).ok_or_else(bad_code)
+}
+
+/// A code that is presented twice was stolen before or after its use, so its grant ends (RFC 6749 §4.1.2).
+async fn end_twice_used(sign_in: &SignIn, key: KeyId) -> Result<(), OAuthError> {
+    let act = ActContext { actor: AGENT.to_owned(), at: sign_in.service.now().wall };
+    let ended = sign_in.change(move |accounts| match accounts.key_record(key)?.revoked_at {
+        Some(_) => Ok(()),
+        None => accounts.revoke_key(key, &act).map(drop),
+    });
+    ended.await?.map_err(|error| OAuthError::unavailable(error.to_string()))
+}
+
+async fn by_refresh(sign_in: &SignIn, fields: OAuthParameters<'_>, client_id: &str) -> Result<Value, OAuthError> {
+    let bad = || OAuthError::new(OAuthErrorCode::InvalidGrant, "the refresh token does not work; ask the person again");
+    let token = RefreshToken::parse(fields.required("refresh_token")?).ok_or_else(bad)?;
+    let (client, at) = (digest_of(client_id), sign_in.service.now().wall);
+    let act = ActContext { actor: AGENT.to_owned(), at };
+    let issued =
+        sign_in.change(move |accounts| accounts.refresh_grant(&token, client, &act, &mut SystemEntropy)).await?;
+    refused_as_bad_grant(issued)?.map(|issued| tokens(&issued, at)).ok_or_else(bad)
+}
+
+/// Ends the grant of a token. A token that is unknown or has ended is no error.
+pub(super) async fn revoke(sign_in: &SignIn, fields: OAuthParameters<'_>) -> Result<(), OAuthError> {
+    let token = fields.required("token")?.to_owned();
+    let act = ActContext { actor: AGENT.to_owned(), at: sign_in.service.now().wall };
+    let ended = sign_in.change(move |accounts| accounts.revoke_grant(&token, &act)).await?;
+    ended.map(drop).map_err(|error| OAuthError::unavailable(error.to_string()))
+}
+
+/// The same error for every reason, so that nobody learns which part of a stolen code was right.
+fn bad_code() -> OAuthError {
+    let message = "the code does not work: it was used, is older than a minute, or belongs to another client, address \
+                   or code_verifier";
+    OAuthError::new(OAuthErrorCode::InvalidGrant, message)
+}
+
+fn refused_as_bad_grant<T>(result: Result<T, ChangeError>) -> Result<T, OAuthError> {
+    result.map_err(|error| match error {
+        ChangeError::Refused(why) => OAuthError::new(OAuthErrorCode::InvalidGrant, why),
+        error => OAuthError::unavailable(error.to_string()),
+    })
+}
+
+fn tokens(issued: &IssuedGrant, now: UnixMillis) -> Value {
+    let IssuedGrant { record, access, refresh } = issued;
+    let access_ends_at = record.grant.as_ref().map(|grant| grant.access_ends_at);
+    let ends_at = [access_ends_at, record.expires_at].into_iter().flatten().min().unwrap_or(now);
+    json!({
+        "access_token": access.reveal(),
+        "token_type": "Bearer",
+        "expires_in": ends_at.0.saturating_sub(now.0).max(0) / 1000,
+        "refresh_token": refresh.reveal(),
+        "scope": record.scopes.names().collect::<Vec<_>>().join(" "),
+    })
+}
