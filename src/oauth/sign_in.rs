@@ -23,29 +23,18 @@ pub struct SignIn {
     pub(super) service: Arc<Service>,
     pub(super) clients: ClientIds,
     pub(super) codes: AuthorizationCodes,
-    exchanges: Semaphore,
+    exchanges: Arc<Semaphore>,
 }
 
 impl SignIn {
-    /// Reads the key that signs the ids of clients, or creates it.
-    pub fn open(service: Arc<Service>) -> Result<Arc<Self>, ChangeError> {
+    /// Reads the key that signs the ids of clients, or creates it. None if agents cannot sign in at the base URL.
+    pub fn open(service: Arc<Service>) -> Result<Option<Arc<Self>>, ChangeError> {
+        if !is_possible_at(service.base_url()) {
+            return Ok(None);
+        }
         let clients = ClientIds::new(&service.accounts().client_id_key(&mut SystemEntropy)?);
-        Ok(Arc::new(Self {
-            clients,
-            codes: AuthorizationCodes::default(),
-            exchanges: Semaphore::new(EXCHANGES_MAX),
-            service,
-        }))
-    }
-
-    /// Whether agents can sign in at this base URL. Tokens must not cross a network unencrypted. With a path, clients
-    /// would look for the metadata at addresses that are not ours.
-    pub fn is_possible_at(base_url: &str) -> bool {
-        let (scheme, rest) = base_url.split_once("://").unwrap_or_default();
-        let is_here = ["127.0.0.1", "localhost", "[::1]"]
-            .iter()
-            .any(|name| rest.strip_prefix(name).is_some_and(|port| port.is_empty() || port.starts_with(':')));
-        !rest.contains('/') && (scheme == "https" || scheme == "http" && is_here)
+        let (codes, exchanges) = (AuthorizationCodes::default(), Arc::new(Semaphore::new(EXCHANGES_MAX)));
+        Ok(Some(Arc::new(Self { clients, codes, exchanges, service })))
     }
 
     /// Reads what a client asks of a person.
@@ -64,13 +53,27 @@ impl SignIn {
         &self,
         work: impl FnOnce(&Accounts) -> Result<T, ChangeError> + Send + 'static,
     ) -> Result<Result<T, ChangeError>, OAuthError> {
-        let Ok(_place) = self.exchanges.try_acquire() else {
+        let Ok(place) = Arc::clone(&self.exchanges).try_acquire_owned() else {
             return Err(OAuthError::unavailable("too many exchanges are waiting".to_owned()));
         };
         let accounts = Arc::clone(self.service.accounts());
-        let done = tokio::task::spawn_blocking(move || blocking::allowed(|| work(&accounts))).await;
-        done.map_err(|error| OAuthError::unavailable(error.to_string()))
+        let done = tokio::task::spawn_blocking(move || {
+            // Given back when the work ends, not when the client disconnects.
+            let _place = place;
+            blocking::allowed(|| work(&accounts))
+        });
+        done.await.map_err(|error| OAuthError::unavailable(error.to_string()))
     }
+}
+
+/// Whether agents can sign in at this base URL. Tokens must not cross a network unencrypted. With a path, clients
+/// would look for the metadata at addresses that are not ours.
+fn is_possible_at(base_url: &str) -> bool {
+    let (scheme, rest) = base_url.split_once("://").unwrap_or_default();
+    let is_here = ["127.0.0.1", "localhost", "[::1]"]
+        .iter()
+        .any(|name| rest.strip_prefix(name).is_some_and(|port| port.is_empty() || port.starts_with(':')));
+    !rest.contains('/') && (scheme == "https" || scheme == "http" && is_here)
 }
 
 #[cfg(test)]
@@ -86,7 +89,7 @@ mod tests {
             "http://localhost",
             "http://[::1]:1",
         ] {
-            assert!(SignIn::is_possible_at(base), "{base}");
+            assert!(is_possible_at(base), "{base}");
         }
         for base in [
             "http://law.example",
@@ -96,7 +99,7 @@ mod tests {
             "https://law.example/hornbook",
             "",
         ] {
-            assert!(!SignIn::is_possible_at(base), "{base}");
+            assert!(!is_possible_at(base), "{base}");
         }
     }
 }

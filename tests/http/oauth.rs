@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hornbook::api::service::Service;
 use hornbook::http::Mounts;
 use hornbook::mcp::{Mcp, McpMount, McpSettings};
-use hornbook::oauth::{SignIn, SignInEndpoints, metadata_url};
+use hornbook::oauth::{AUTHORIZE_PATH, CROSS_ORIGIN_PATHS, SignIn, SignInEndpoints, metadata_url};
 use hornbook::web::page_context::{PageContext, PageSettings};
 use hornbook::web::settings::consent::ConsentPage;
 use hornbook::web::settings::mount::AccountPages;
@@ -28,15 +28,18 @@ const VERIFIER: &str = "a-verifier-of-more-than-forty-three-characters";
 fn mounts(service: &Arc<Service>) -> Mounts {
     let sign_in = SignIn::open(Arc::clone(service)).unwrap();
     let mcp = Arc::new(Mcp::new(Arc::clone(service)));
-    let sign_in_metadata = Some(metadata_url(service.base_url()));
+    let sign_in_metadata = sign_in.as_ref().map(|_| metadata_url(service.base_url()));
     let settings = PageSettings { sign_up: SignUpPolicy::Approval, ..PageSettings::default() };
     let shell = Arc::new(PageContext::new(Arc::clone(service), settings));
-    vec![
+    let mut mounts: Mounts = vec![
         Arc::new(McpMount::new(mcp, &McpSettings { sign_in_metadata, ..McpSettings::default() })),
         Arc::new(AccountPages::new(Arc::clone(&shell))),
-        Arc::new(ConsentPage::new(shell, Arc::clone(&sign_in))),
-        Arc::new(SignInEndpoints::new(sign_in)),
-    ]
+    ];
+    if let Some(sign_in) = sign_in {
+        mounts.push(Arc::new(ConsentPage::new(shell, Arc::clone(&sign_in))));
+        mounts.push(Arc::new(SignInEndpoints::new(sign_in)));
+    }
+    mounts
 }
 
 fn open() -> TestServer {
@@ -618,6 +621,25 @@ fn registration_stores_nothing_and_gives_no_secrets() {
     }
     expect_error(&post(&server, "/oauth/register", "application/json", "not json", ""), 400, "invalid_client_metadata");
     assert_eq!(server.accounts.acts(1000).unwrap().len(), before);
+}
+
+/// Over plain http, tokens and codes would cross the network unencrypted.
+#[test]
+fn over_plain_http_nobody_is_let_in() {
+    let server = TestServer::start_with_options(
+        TestServerOptions {
+            mounts,
+            base_url: "http://law.example",
+            ..TestServerOptions::default_for(generous_tariff())
+        },
+        |_| (),
+    );
+    for path in CROSS_ORIGIN_PATHS.into_iter().chain([AUTHORIZE_PATH]) {
+        assert_eq!(server.get_with(path, &[]).status, 404, "{path}");
+        assert_eq!(post_form(&server, path, &[]).status, 404, "{path}");
+    }
+    let refused = call(&server, "law.list_coverage", json!({}), None);
+    assert_eq!((refused.status, refused.header("www-authenticate")), (401, "Bearer"));
 }
 
 #[test]

@@ -7,8 +7,8 @@ use uuid::Uuid;
 use super::act::{ActContext, audit, check_text};
 use super::keys::{KEYS_MAX, KeyOrigin, NewKey, add_after, check_expiry, check_is_live, key, new_key, revoke};
 use super::run::{account, last_ids};
-use crate::audit_text::AuditPart;
 use crate::Accounts;
+use crate::audit_text::AuditPart;
 use crate::budget::Budget;
 use crate::directory::Directory;
 use crate::entropy::Entropy;
@@ -104,9 +104,11 @@ impl Accounts {
         act: &ActContext,
         entropy: &mut dyn Entropy,
     ) -> Result<Option<IssuedGrant>, ChangeError> {
-        // Guesses must not reach the ledger's writer.
-        let is_of_client =
-            |record: &KeyRecord| record.grant.as_ref().is_some_and(|grant| grant.client.matches(&client));
+        // Guesses and ended tokens must not reach the ledger's writer.
+        let is_of_client = |record: &KeyRecord| {
+            let has_client = record.grant.as_ref().is_some_and(|grant| grant.client.matches(&client));
+            has_client && check_is_live(record, act.at).is_ok()
+        };
         let Some(id) = self.grant_of(token).filter(is_of_client).map(|record| record.id) else { return Ok(None) };
         let access = PlainKey::generate(KeyKind::Agent, entropy).map_err(ChangeError::Entropy)?;
         let refresh = token.next(entropy).map_err(ChangeError::Entropy)?;

@@ -283,18 +283,17 @@ impl RunningService<'_> {
         if self.config.mcp.sign_in == OnOff::Off {
             return None;
         }
-        if !SignIn::is_possible_at(service.base_url()) {
+        let opened = SignIn::open(Arc::clone(service));
+        if matches!(opened, Ok(None)) {
             let message =
                 "agents cannot be let in on a page: server.base_url is neither https nor this machine, or has a path";
             log_event(&self.observers, LogLevel::Info, message, &[("baseUrl", json!(service.base_url()))]);
-            return None;
         }
-        let opened = SignIn::open(Arc::clone(service));
         let report = |error: &ChangeError| {
             let message = "agents cannot be let in on a page";
             log_event(&self.observers, LogLevel::Warning, message, &[("why", json!(error.to_string()))]);
         };
-        opened.inspect_err(report).ok()
+        opened.inspect_err(report).ok().flatten()
     }
 
     /// What is served beside the operations table.

@@ -25,6 +25,7 @@ use crate::web::response::{self, CachePolicy, redirect};
 use crate::web::return_path::link_with_return;
 use crate::web::untrusted_text::UntrustedText;
 use crate::web::visitor::Visitor;
+use crate::web_origin::SiteRelation;
 
 /// How long an agent is let in unless the person chooses otherwise, in days.
 const DAYS: u16 = 90;
@@ -106,8 +107,7 @@ fn limits_of(form: &FormFields, seen: &PageRequest<'_>) -> Result<AgentLimits, P
 /// another site seems to be a stranger, until a page of this site asks again.
 fn sign_in_first(seen: &PageRequest<'_>) -> MountResponse {
     let here = address(seen);
-    let site = seen.request.headers.get("sec-fetch-site").and_then(|value| value.to_str().ok());
-    if !matches!(site, Some("cross-site" | "same-site")) {
+    if seen.request.origin.relation != Some(SiteRelation::Other) {
         return redirect(&link_with_return(SIGN_IN, &here)).into();
     }
     let main = html! {
