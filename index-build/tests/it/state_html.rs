@@ -168,6 +168,42 @@ fn law_behind_its_source_credit_stays_law() {
 }
 
 /// Other releases of the family have other classes and credits, which the plan defines.
+/// Forms of Colorado, Kentucky, Alaska and Rhode Island, as whole releases of these codes have them.
+#[test]
+fn other_states_write_credits_remarks_and_labels_in_their_own_ways() {
+    let source = Source {
+        options: toml::from_str(
+            r#"section = '^(?:Sec\. )?(\d[\w.-]*?)\.?(?: |$)'
+            credit = '^(?:Source:|History\.)'
+            label = '({})'"#,
+        )
+        .unwrap(),
+        ..virginia()
+    };
+    let html = "<h1>Title 9</h1>
+        <h3>9-1. Fees.</h3><p>Paid.</p><p>Source: L. 96: Entire section added, p. 1, § 2.</p>
+        <h3>9-2. Rolls.</h3><p>Kept.</p><p><b>History.</b> 186m.</p><h4>NOTES</h4><p>Old.</p>
+        <h3>9-3. Competition.</h3><p><b>History.</b> <i>[Repealed, § 15 ch 24 SLA 2019.]</i></p>
+        <h3>Sec. 9-4. Labels.</h3>
+        <ol type=a><li id=s9-4ol1e>E.<li id=s9-4ol1-e.5>Between.<li id=s9-4ol1f>(1.5) (f) Printed.</ol>
+        <h3>9-5. [Repealed effective January 1, 2023.]</h3><p><b>History.</b> 1990; repealed by P.L. 2022, ch. 1.</p>
+        <h3>9-6. Law.</h3><p><b>History.</b> 12 chapters tell it.</p><p>They are law.</p>";
+    let imported = import_one("t9.html", html, &source);
+    let node = |number: &str| imported.node(&format!("va/code/s{number}"));
+    let parts = |number: &str| (node(number).text.clone().unwrap(), node(number).source_credit.clone());
+    let some = |text: &str| Some(text.to_owned());
+    assert_eq!(parts("9-1"), ("Paid.".to_owned(), some("L. 96: Entire section added, p. 1, § 2.")));
+    assert_eq!(parts("9-2"), ("Kept.".to_owned(), some("186m.")));
+    assert_eq!(parts("9-3"), (String::new(), some("[Repealed, § 15 ch 24 SLA 2019.]")));
+    assert_eq!(node("9-3").status, Some(Status::Repealed));
+    assert_eq!(parts("9-4").0, "(e) E.\n(e.5) Between.\n(1.5) (f) Printed.");
+    let gone = node("9-5");
+    assert_eq!((gone.status, gone.effect.from.as_deref()), (Some(Status::Repealed), Some("2023-01-01")));
+    assert_eq!(parts("9-6").0, "History. 12 chapters tell it.\nThey are law.", "what follows is law");
+    assert_eq!(imported.count(WarningKind::DoubtfulEnd), 1);
+    assert_eq!(imported.count(WarningKind::EmptyProvision), 0);
+}
+
 #[test]
 fn levels_credit_and_labels_are_options() {
     let options = "levels = ['ch']\ncredit = '^Source:'\nlabel = '({})'\nsection = '^Sec\\. (\\d+)\\.'";
