@@ -23,11 +23,14 @@ export function keepPicturesIn(folder) {
   shots = folder;
 }
 
-/** A browser of its own. Whatever its pages complain of fails the walk, but for refusals where the walk asks for them. */
-export async function visitor(base, { mayBeRefused = false, ...options } = {}) {
+/** A browser of its own. Whatever its pages complain of fails the walk, but for refusals where the walk asks for them. It leaves the
+ * host for `returnsTo` alone, if that is given. */
+export async function visitor(base, { mayBeRefused = false, returnsTo, ...options } = {}) {
   const context = await browser.newContext({ baseURL: base, ...options });
   context.on("request", (request) => {
-    if (new URL(request.url()).origin !== new URL(base).origin) complaints.push(`a request left the host: ${request.url()}`);
+    const { protocol, origin } = new URL(request.url());
+    const isOwn = origin === new URL(base).origin || origin === returnsTo || (protocol === "data:" && returnsTo);
+    if (!isOwn) complaints.push(`a request left the host: ${request.url()}`);
   });
   const page = await context.newPage();
   page.on("console", (message) => {

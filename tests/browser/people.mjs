@@ -3,6 +3,7 @@
 // Usage: people.mjs BASE LINK SHOTS: a server that takes sign-ups with approval, the file with its operator's link, a folder.
 import { strict as assert } from "node:assert";
 import { readFileSync } from "node:fs";
+import { Agent, letAgentIn } from "./agent.mjs";
 import { LOOKS, PHONE, assertWithinWindow, finish, keepPicturesIn, shoot as any, tabTo, tell, visitor } from "./browser.mjs";
 
 const PASSWORD = "correct horse";
@@ -36,7 +37,8 @@ await operator.fill("#new-password", PASSWORD);
 await operator.click("main button");
 await seen(operator, "Your account");
 
-const person = await visitor(base, PHONE);
+const agent = await Agent.listening();
+const person = await visitor(base, { ...PHONE, returnsTo: agent.origin });
 await person.goto(base + "/settings");
 await shoot(person, "sign-in");
 await person.click("main >> text=Sign up");
@@ -85,6 +87,9 @@ assert.equal(await person.evaluate(() => Object.keys(localStorage).length), 0);
 await person.click("#key-form button");
 await person.reload();
 assert.equal(await person.inputValue("#key"), "", "unless it is forgotten");
+
+await letAgentIn(person, base, agent, shoot, seen);
+agent.stop();
 
 await person.goto(base + "/?q=security+deposit");
 await seen(person, "deposit");
@@ -158,5 +163,5 @@ await plain.waitForURL(/sign-in/);
 
 const cookies = await person.context().cookies();
 assert.deepEqual(cookies.map(({ name, secure, httpOnly, sameSite }) => [name, secure, httpOnly, sameSite]), [["__Host-hornbook-session", true, true, "Strict"]]);
-tell("ok a person signs up, is approved, makes a key, buys a pack and forms a company");
+tell("ok a person signs up, is approved, makes a key, buys a pack, lets an agent in and forms a company");
 await finish();
