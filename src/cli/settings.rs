@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hornbook::api::deep_search::DeepSettings;
 use hornbook::api::visitors::VisitorRates;
-use hornbook::config::{Config, OnOff, PaymentProvider, SearchDepth, StripeKey, ToolNames, WebhookSecret};
+use hornbook::config::{AgentSignIn, Config, OnOff, PaymentProvider, SearchDepth, StripeKey, ToolNames, WebhookSecret};
 use hornbook::http::{HttpSettings, Proxies, Timeouts, Tls, TlsFiles};
 use hornbook::mcp::{MCP_PATH, McpSettings, ToolNameStyle};
 use hornbook::notices::WebhookTarget;
@@ -44,6 +44,7 @@ pub(super) fn mcp(config: &Config) -> McpSettings {
         origins: origins.cloned().collect(),
         free_per_minute: Some(mcp.free_per_minute).filter(|messages| *messages > 0),
         sign_in_metadata: None,
+        needs_key: mcp.sign_in == AgentSignIn::Required,
     }
 }
 

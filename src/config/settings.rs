@@ -13,8 +13,8 @@ use hornbook_accounts::tier::{FreeTier, PackName, Tariff};
 
 use super::table::{DefaultValue, RawValues, settings};
 use super::value::{
-    BaseUrl, FreeTierKind, HostName, OnOff, OneLineText, PaymentProvider, SearchDepth, Seconds, StripeKey, ToolNames,
-    WebhookSecret,
+    AgentSignIn, BaseUrl, FreeTierKind, HostName, OnOff, OneLineText, PaymentProvider, SearchDepth, Seconds, StripeKey,
+    ToolNames, WebhookSecret,
 };
 use crate::log::{LogFormat, RequestLogging};
 use crate::network::Network;
@@ -67,8 +67,8 @@ settings! {
             "origins whose web pages may act as agents, in addition to this machine's and that of server.base_url";
         free_per_minute: u32 = DefaultValue::Text("600"),
             "free messages per minute, such as handshakes and lists, for each key or address; 0: no limit";
-        sign_in: OnOff = DefaultValue::Text("on"),
-            "on: people may let agents in on a page, without an API key, if server.base_url is https or this machine and has no path";
+        sign_in: AgentSignIn = DefaultValue::Text("on"),
+            "on: people may let agents in on a page, without an API key, if server.base_url is https or this machine and has no path; required: also, nothing is answered without a key, for clients that sign in only if their first message is refused; off";
     }
     web: WebSection {
         reads_per_minute: u32 = DefaultValue::Text("60"),

@@ -49,6 +49,15 @@ pub enum OnOff {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HostName(pub String);
 
+/// Whether people may let agents in without an API key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AgentSignIn {
+    On,
+    Off,
+    /// No message without a key or a token is answered, so that every client asks its person to sign in.
+    Required,
+}
+
 /// The style of the tool names that agents see.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ToolNames {
@@ -153,6 +162,8 @@ choice!(Durability { Strict: "strict", Window: "window" });
 choice!(LogFormat { Text: "text", Json: "json" });
 choice!(SearchDepth { Fast: "fast", Deep: "deep", Auto: "auto" });
 choice!(FreeTierKind { Monthly: "monthly", Grant: "grant" });
+choice!(AgentSignIn { On: "on", Off: "off", Required: "required" });
+
 choice!(ToolNames { Dotted: "dotted", Snake: "snake" });
 choice!(RequestLogging { All: "all", Errors: "errors", None: "none" });
 

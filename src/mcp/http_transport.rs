@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use ::http::{HeaderMap, Response, StatusCode};
 use bytes::Bytes;
+use hornbook_accounts::error::{BadKey, Refusal};
 use hornbook_accounts::key::KeyDigest;
 use serde_json::{Value, json};
 
@@ -39,6 +40,8 @@ pub struct McpSettings {
     pub free_per_minute: Option<u32>,
     /// Where clients find out how to sign in. `None`: they need an API key.
     pub sign_in_metadata: Option<String>,
+    /// No message is answered without a key or a token, not even a handshake.
+    pub needs_key: bool,
 }
 
 pub struct McpMount {
@@ -47,6 +50,7 @@ pub struct McpMount {
     allowed: AllowedOrigins,
     limit: Option<FreeMessageLimit>,
     challenges: Challenges,
+    needs_key: bool,
 }
 
 /// The values of `WWW-Authenticate`.
@@ -84,7 +88,7 @@ impl McpMount {
         let allowed = AllowedOrigins::new(mcp.service.base_url(), &settings.hosts, &settings.origins);
         let challenges = Challenges::new(settings.sign_in_metadata.as_deref());
         let limit = settings.free_per_minute.map(FreeMessageLimit::new);
-        Self { names: settings.names, allowed, limit, challenges, mcp }
+        Self { names: settings.names, allowed, limit, challenges, needs_key: settings.needs_key, mcp }
     }
 }
 
@@ -116,10 +120,16 @@ impl McpMount {
         let now = self.mcp.service.now();
         let counted = RateKey::of(self.mcp.service.accounts(), key, http_request.client, now);
         if let Err(error) = self.limit.as_ref().map_or(Ok(()), |limit| limit.take_request(counted, now)) {
-            return too_fast(None, error);
+            return refuse_call(None, error);
         }
         if let Err(why) = self.allowed.check(http_request.origin) {
             return refuse(None, &RpcError { status: 403, ..RpcError::new(INVALID_REQUEST, why) });
+        }
+        if self.needs_key && key.is_none() {
+            return self.count(counted, true).map_or_else(
+                |too_many| refuse_call(None, too_many),
+                |()| refuse_call(None, ApiError::from(&Refusal::Key(BadKey::Missing))),
+            );
         }
         let names = match names(http_request.query, self.names) {
             Ok(names) => names,
@@ -133,7 +143,7 @@ impl McpMount {
             Err(RejectedMessage { id, error }) => {
                 return match self.count(counted, true) {
                     Ok(()) => refuse(id.as_ref(), &error),
-                    Err(error) => too_fast(id.as_ref(), error),
+                    Err(error) => refuse_call(id.as_ref(), error),
                 };
             }
         };
@@ -165,7 +175,7 @@ impl McpMount {
             // No notification matters over HTTP, because a client ends a call by closing its connection.
             Message::Notification(_) | Message::Response => {
                 return match self.count(counted, true) {
-                    Err(error) => too_fast(None, error),
+                    Err(error) => refuse_call(None, error),
                     Ok(()) => match version_by_header(McpTransport::Http(http_request.headers)) {
                         Ok(_) => accepted(),
                         Err(error) => refuse(None, &error),
@@ -175,7 +185,7 @@ impl McpMount {
         };
         match self.request(http_request, &request, sender, (counted, true)).await {
             Ok(answered) => respond(&request.id, answered),
-            Err(too_many) => too_fast(Some(&request.id), too_many),
+            Err(too_many) => refuse_call(Some(&request.id), too_many),
         }
     }
 
@@ -203,7 +213,7 @@ impl McpMount {
                 Ok(Message::Request(request)) => request,
                 Ok(Message::Notification(_) | Message::Response) => {
                     if let Err(too_many) = self.count(counted.0, counted.1) {
-                        return too_fast(None, too_many);
+                        return refuse_call(None, too_many);
                     }
                     continue;
                 }
@@ -328,7 +338,7 @@ fn refuse(id: Option<&Value>, error: &RpcError) -> MountResponse {
     MountResponse { error: Some("bad_request"), ..json_response(error.status, error.response(id)).into() }
 }
 
-fn too_fast(id: Option<&Value>, error: ApiError) -> MountResponse {
+fn refuse_call(id: Option<&Value>, error: ApiError) -> MountResponse {
     let ApiError { code, message, retry_after_sec, .. } = error;
     let object = ErrorObject {
         error: code.code(),

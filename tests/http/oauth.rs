@@ -42,6 +42,13 @@ fn mounts(service: &Arc<Service>) -> Mounts {
     mounts
 }
 
+/// A service at whose `/api/mcp` nothing is answered without a key.
+fn closed(service: &Arc<Service>) -> Mounts {
+    let sign_in_metadata = Some(metadata_url(service.base_url()));
+    let settings = McpSettings { sign_in_metadata, needs_key: true, ..McpSettings::default() };
+    vec![Arc::new(McpMount::new(Arc::new(Mcp::new(Arc::clone(service))), &settings))]
+}
+
 fn open() -> TestServer {
     open_at(Arc::new(SystemClock::start()))
 }
@@ -307,6 +314,29 @@ fn a_person_lets_an_agent_in_and_sends_it_away() {
         assert!(!log.contains(secret.as_str()), "a secret is in the log");
     }
     server.accounts.verify_ledger().unwrap();
+}
+
+/// Some clients sign in only if their first message is refused.
+#[test]
+fn where_sign_in_is_required_the_first_message_is_refused() {
+    let server = TestServer::start_with_options(
+        TestServerOptions { mounts: closed, ..TestServerOptions::default_for(generous_tariff()) },
+        |_| (),
+    );
+    let key = server.create_full_key();
+    let sent = |method: &str, headers: &str| {
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "a", "version": "1" },
+        } });
+        post(&server, "/api/mcp", "application/json", &message.to_string(), headers)
+    };
+    for method in ["initialize", "tools/list", "ping"] {
+        let refused = sent(method, "");
+        assert_eq!(refused.status, 401, "{method}: {}", refused.text());
+        assert_eq!(refused.header("www-authenticate"), format!("Bearer resource_metadata=\"{METADATA}\""));
+    }
+    let let_in = sent("initialize", &format!("Authorization: Bearer {key}\r\n"));
+    assert_eq!(let_in.status, 200, "{}", let_in.text());
 }
 
 #[test]

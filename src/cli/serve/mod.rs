@@ -21,7 +21,7 @@ use hornbook::api::cards::CardPayments;
 use hornbook::api::corpus::Corpus;
 use hornbook::api::integrity::IntegrityMonitor;
 use hornbook::api::service::{Service, ServiceParts};
-use hornbook::config::{Config, OnOff};
+use hornbook::config::{AgentSignIn, Config};
 use hornbook::formation::requirements_file::requirements;
 use hornbook::http::{HttpSettings, Mounts, Observers, Server};
 use hornbook::log::{Log, LogLevel};
@@ -280,7 +280,7 @@ impl RunningService<'_> {
 
     /// Sign-in for agents, if the operator wants it and the base URL allows it.
     fn sign_in(&self, service: &Arc<Service>) -> Option<Arc<SignIn>> {
-        if self.config.mcp.sign_in == OnOff::Off {
+        if self.config.mcp.sign_in == AgentSignIn::Off {
             return None;
         }
         let opened = SignIn::open(Arc::clone(service));
