@@ -187,7 +187,8 @@ fn other_states_write_credits_remarks_and_labels_in_their_own_ways() {
         <h3>Sec. 9-4. Labels.</h3>
         <ol type=a><li id=s9-4ol1e>E.<li id=s9-4ol1-e.5>Between.<li id=s9-4ol1f>(1.5) (f) Printed.</ol>
         <h3>9-5. [Repealed effective January 1, 2023.]</h3><p><b>History.</b> 1990; repealed by P.L. 2022, ch. 1.</p>
-        <h3>9-6. Law.</h3><p><b>History.</b> 12 chapters tell it.</p><p>They are law.</p>";
+        <h3>9-6. Law.</h3><p><b>History.</b> C. 12, s. 3.</p><p>They are law.</p>
+        <h3>9-7. Rolls.</h3><p>Kept.</p><p>History. The board keeps 2 rolls.</p>";
     let imported = import_one("t9.html", html, &source);
     let node = |number: &str| imported.node(&format!("va/code/s{number}"));
     let parts = |number: &str| (node(number).text.clone().unwrap(), node(number).source_credit.clone());
@@ -199,8 +200,9 @@ fn other_states_write_credits_remarks_and_labels_in_their_own_ways() {
     assert_eq!(parts("9-4").0, "(e) E.\n(e.5) Between.\n(1.5) (f) Printed.");
     let gone = node("9-5");
     assert_eq!((gone.status, gone.effect.from.as_deref()), (Some(Status::Repealed), Some("2023-01-01")));
-    assert_eq!(parts("9-6").0, "History. 12 chapters tell it.\nThey are law.", "what follows is law");
-    assert_eq!(imported.count(WarningKind::DoubtfulEnd), 1);
+    assert_eq!(parts("9-6").0, "History. C. 12, s. 3.\nThey are law.", "what follows is law");
+    assert_eq!(parts("9-7").0, "Kept.\nHistory. The board keeps 2 rolls.", "a sentence is law");
+    assert_eq!(imported.count(WarningKind::DoubtfulEnd), 2, "both are named");
     assert_eq!(imported.count(WarningKind::EmptyProvision), 0);
 }
 

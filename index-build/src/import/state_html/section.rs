@@ -359,6 +359,10 @@ fn cut_last_line(text: &mut String, layout: &mut Layout, settings: &StateHtmlSet
     let found = settings.credit.captures(&text[start..])?;
     let lead = found.get(0).filter(|lead| lead.start() == 0)?;
     let lead_bytes = if found.get(1).is_some() { 0 } else { lead.end() };
+    let named = &text[start + lead_bytes..];
+    if !names_year(named) && !names_old_act(named) {
+        return None;
+    }
     let credit = cut(text, layout, start, text.len());
     Some(credit[lead_bytes..].trim_start().to_owned())
 }
@@ -395,15 +399,23 @@ fn words_of(part: &HtmlPart<'_>) -> String {
     }
 }
 
-/// The source credit, if a block begins with its lead and names the year of an act: `2019`, or `L. 96` in
-/// Colorado. Older acts have numbers alone, `History. 186m.` Then nothing but annotations may follow.
+/// The source credit, if a block begins with its lead and names acts.
 fn credit_at(blocks: &[HtmlPart<'_>], at: usize, settings: &StateHtmlSettings) -> Option<LedCredit> {
-    const BYTES_MAX: usize = 300;
-    let (lead, credit) = credit_lead(&blocks[at], settings)?;
     let is_last = || blocks.get(at + 1).is_none_or(is_annotation_behind_credit);
-    let is_number = || credit.len() <= BYTES_MAX && credit.contains(|c: char| c.is_ascii_digit());
-    let year = Pattern::fixed(r"\b(?:1[6-9]|20)\d\d\b|\bL\. ?\d\d\b");
-    (year.is_match(&credit) || (is_number() && is_last())).then_some((lead, credit))
+    let (lead, credit) = credit_lead(&blocks[at], settings)?;
+    (names_year(&credit) || (names_old_act(&credit) && is_last())).then_some((lead, credit))
+}
+
+/// Whether a text names the year of an act: `2019`, or `L. 96` in Colorado.
+fn names_year(credit: &str) -> bool {
+    Pattern::fixed(r"\b(?:1[6-9]|20)\d\d\b|\bL\. ?\d\d\b").is_match(credit)
+}
+
+/// Whether a text names acts by numbers and abbreviations alone, as old credits do: `186m.` It has no word of a sentence.
+fn names_old_act(credit: &str) -> bool {
+    const BYTES_MAX: usize = 300;
+    let has_words = || Pattern::fixed(r"(?:^|[^A-Za-z])[a-z]{4,}").is_match(credit);
+    credit.len() <= BYTES_MAX && credit.contains(|c: char| c.is_ascii_digit()) && !has_words()
 }
 
 /// A source credit, and the words that introduce it.
