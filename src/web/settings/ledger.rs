@@ -80,12 +80,12 @@ pub(super) async fn shown(shared: &SettingsContext, seen: &PageRequest<'_>) -> R
 pub(super) async fn exported(shared: &SettingsContext, seen: &PageRequest<'_>) -> Result<MountResponse, PageError> {
     let (account, from) = (seen.person()?.account, first_entry(seen)?);
     let permit = shared.shell.desk.begin_export(account)?;
-    let mut export = LedgerExport { shell: Arc::clone(&shared.shell), permit, account, from, has_more: true };
+    let mut export = LedgerExport { shell: Arc::clone(&shared.shell), permit, account, from };
     let first = [COLUMNS, &export.part().await?].concat();
     let mut response = response::text(StatusCode::OK, "text/csv; charset=utf-8", first.into(), CachePolicy::NoStore);
     let attachment = HeaderValue::from_static("attachment; filename=\"hornbook-ledger.csv\"");
     response.headers_mut().insert(CONTENT_DISPOSITION, attachment);
-    let rest = export.has_more.then(|| export.into_parts());
+    let rest = export.from.is_some().then(|| export.into_parts());
     Ok(MountResponse { rest, ..response.into() })
 }
 
@@ -94,8 +94,8 @@ struct LedgerExport {
     shell: Arc<PageContext>,
     permit: ExportPermit,
     account: AccountId,
+    /// The entry that follows. Before the first part, None means the newest one; afterwards, that there is none.
     from: Option<EntryNumber>,
-    has_more: bool,
 }
 
 impl LedgerExport {
@@ -106,17 +106,16 @@ impl LedgerExport {
         let read = move || accounts.entries_from(account, from, ENTRIES_PER_PART);
         let entries = self.shell.desk.export_work(&self.permit, read).await?;
         self.from = next_entry(&entries, ENTRIES_PER_PART);
-        self.has_more = self.from.is_some();
         Ok(as_csv(&entries))
     }
 
     fn into_parts(self) -> RemainingBody {
         Box::pin(stream::unfold(self, async |mut export| {
-            if !export.has_more {
-                return None;
-            }
+            export.from?;
             let part = export.part().await;
-            export.has_more &= part.is_ok();
+            if part.is_err() {
+                export.from = None;
+            }
             Some((part.map(Bytes::from).map_err(|_| BodyEndsEarly), export))
         }))
     }
