@@ -1,5 +1,5 @@
 //! The host that a request names and the web page that sent it, read once from its head, the same over
-//! HTTP/1 and HTTP/2. Whoever asks which pages may send something reads this, and never the headers.
+//! HTTP/1 and HTTP/2. Code that checks which pages may send a request uses this, and never the headers.
 
 use ::http::HeaderMap;
 use ::http::header::{HOST, ORIGIN};

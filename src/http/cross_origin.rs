@@ -25,7 +25,7 @@ impl Origins {
     pub(super) fn new(origins: &[WebOrigin], (paths, more): &(Vec<&'static str>, Vec<WebOrigin>)) -> Self {
         let allowed = origins.to_vec();
         let at_paths = (paths.clone(), [origins, more].concat());
-        // The last one tells a client how to sign in.
+        // The last one contains the address of the sign-in metadata.
         let names: Vec<&str> = HEADERS.iter().map(|header| header.name).chain(["WWW-Authenticate"]).collect();
         Self { allowed, at_paths, exposed: HeaderValue::try_from(names.join(", ")).ok() }
     }

@@ -73,7 +73,7 @@ impl Challenges {
         }
     }
 
-    /// Tells a client that was refused how to get in.
+    /// Adds the challenge to a refusal, so that a client can sign in.
     fn add(&self, answer: &mut MountResponse, headers: &HeaderMap) {
         if answer.response.status() == StatusCode::UNAUTHORIZED {
             let has_key = headers.contains_key(AUTHORIZATION);

@@ -1,6 +1,6 @@
 //! Sign-in for agents by OAuth 2.1: a person lets an agent in on a page, and the agent gets tokens for `/api/mcp`.
 //!
-//! This module has the parts without pages. `metadata` tells clients where everything is (RFC 9728, RFC 8414).
+//! This module has the parts without pages. `metadata` lists the addresses of the endpoints (RFC 9728, RFC 8414).
 //! `client` registers clients (RFC 7591) whose `redirect` addresses are checked; registrations are not stored, because
 //! the id of a client is its signed registration. `request` reads what a client asks of a person, whose answer
 //! becomes one of the `codes`. `token` exchanges codes and refresh tokens (with `pkce`) and ends grants (RFC 7009).

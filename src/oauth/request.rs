@@ -29,9 +29,9 @@ pub struct AuthorizationRequest {
 
 /// Why a person is not asked.
 pub enum RequestError {
-    /// The person alone is told, because nobody knows where the request comes from.
+    /// Only the person sees the error, because the sender of the request is unknown.
     Untrusted(&'static str),
-    /// The client is told too, if the person goes back.
+    /// The client gets the error too, if the person follows the link back.
     Refused { why: String, back: Box<ReturnAddress>, error: &'static str },
 }
 

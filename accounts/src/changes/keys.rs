@@ -271,7 +271,7 @@ fn refuse_web_key(key: &KeyRecord) -> Result<(), ChangeError> {
     )))
 }
 
-/// Refuses the key of an agent, which is replaced and divided by nobody: the agent has its text for an hour alone.
+/// Refuses the key of an agent. It can be neither replaced nor create other keys, because its text changes every hour.
 fn refuse_agent(key: &KeyRecord) -> Result<(), ChangeError> {
     if key.kind != KeyKind::Agent {
         return Ok(());

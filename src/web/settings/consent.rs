@@ -146,7 +146,7 @@ fn question(seen: &PageRequest<'_>, request: &AuthorizationRequest) -> MountResp
     seen.page(StatusCode::OK, "Let an agent in?", main)
 }
 
-/// The person alone is told. Nothing leads to the address that the request names.
+/// Only the person sees this error. The page has no link to the address that the request names.
 fn untrusted(seen: &PageRequest<'_>, why: &str) -> MountResponse {
     let main = html! {
         h1 { "This request cannot be answered" }
