@@ -95,6 +95,8 @@ pub enum OnRepeat {
     Reconcile,
     /// A container that several documents contain, such as a title in several volumes: the first one is kept.
     Share,
+    /// A line of a page of contents: any node with the same key has the provision itself.
+    GiveWay,
     /// The source states that this is a second wording: it joins the other node, wherever that is.
     Wording,
 }

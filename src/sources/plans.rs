@@ -24,6 +24,7 @@ const READY_PLANS: &[ReadyPlan] = ready![
     "co-code-unicourt",
     "dc-code",
     "ga-code-unicourt",
+    "hi-statutes-json",
     "il-chicago-zoning",
     "ky-code-unicourt",
     "ma-cambridge-zoning",

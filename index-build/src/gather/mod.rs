@@ -394,8 +394,9 @@ impl Gatherer {
         fates: &mut [NodeOutcome],
         warnings: &mut Warnings,
     ) -> Result<(), SpoolError> {
+        let group = self.without_contents_lines(group, fates, warnings)?;
         let mut members = Vec::with_capacity(group.len());
-        for &node in group {
+        for &node in &group {
             let skeleton = &self.nodes[node as usize];
             let mut content = self.content(node).read(&self.spool)?;
             if let Some(names) = &skeleton.names {
@@ -439,6 +440,26 @@ impl Gatherer {
             }
         }
         Ok(())
+    }
+
+    /// Drops the lines of contents pages if the group has the provision itself.
+    fn without_contents_lines(
+        &mut self,
+        group: &[u32],
+        fates: &mut [NodeOutcome],
+        warnings: &mut Warnings,
+    ) -> Result<Vec<u32>, SpoolError> {
+        let gives_way = |node: &u32| self.nodes[*node as usize].on_repeat == OnRepeat::GiveWay;
+        let (lines, whole): (Vec<u32>, Vec<u32>) = group.iter().copied().partition(gives_way);
+        let Some(&provision) = whole.first() else { return Ok(lines) };
+        for line in lines {
+            fates[line as usize] = NodeOutcome::Joined;
+            let content = self.spool.read(self.nodes[line as usize].content)?;
+            self.leave_out("lines of contents pages", &content);
+            let what = format!("a line of a contents page; the provision itself is at {}", self.position(provision));
+            warnings.add(WarningKind::JunkEntry, self.position(line), what);
+        }
+        Ok(whole)
     }
 
     fn order_tree(&self, fates: &[NodeOutcome], mistakes: &mut Mistakes) -> Result<Vec<GatheredNode>, SpoolError> {

@@ -24,7 +24,7 @@ pub(crate) fn heading_status(heading: &str) -> Option<Status> {
 /// `[Amended and Renumbered.]`, `Repealed by Acts 1995.` The text under it is a remark, however
 /// long it is. But `Reserved name.` is the heading of law.
 pub(crate) fn whole_status(heading: &str) -> Option<Status> {
-    const WORDS: [(&str, Status); 17] = [
+    const WORDS: [(&str, Status); 18] = [
         ("repealed and renumbered", Status::Renumbered),
         ("renumbered and repealed", Status::Renumbered),
         ("amended and renumbered", Status::Renumbered),
@@ -33,6 +33,7 @@ pub(crate) fn whole_status(heading: &str) -> Option<Status> {
         ("repealed", Status::Repealed),
         ("deleted", Status::Repealed),
         ("renumbered", Status::Renumbered),
+        ("recompiled", Status::Renumbered),
         ("redesignated", Status::Renumbered),
         ("reserved", Status::Reserved),
         // It is still there, but nobody prints it.
@@ -55,7 +56,7 @@ pub(crate) fn whole_status(heading: &str) -> Option<Status> {
 
 /// The status that a heading or text begins with.
 pub(crate) fn named_status(text: &str) -> Option<Status> {
-    const WORDS: [(&str, Status); 15] = [
+    const WORDS: [(&str, Status); 16] = [
         ("amended and reenacted", Status::Renumbered),
         ("reenacted as", Status::Renumbered),
         ("repealed", Status::Repealed),
@@ -65,6 +66,7 @@ pub(crate) fn named_status(text: &str) -> Option<Status> {
         ("transferred", Status::Transferred),
         ("recodified", Status::Transferred),
         ("renumbered", Status::Renumbered),
+        ("recompiled", Status::Renumbered),
         ("redesignated", Status::Renumbered),
         ("amended and renumbered", Status::Renumbered),
         ("expired", Status::Expired),
@@ -86,7 +88,9 @@ fn is_status_word(word: &str, after: &str) -> bool {
     let next = after.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
     let next = next.trim_matches(|c: char| !c.is_alphanumeric());
     match word {
-        "transferred" | "recodified" | "renumbered" | "redesignated" | "amended and renumbered" => next != "from",
+        "transferred" | "recodified" | "renumbered" | "recompiled" | "redesignated" | "amended and renumbered" => {
+            next != "from"
+        }
         "reserved" | "deleted" | "omitted" | "expired" => {
             const LEADS: [&str; 22] = [
                 "",

@@ -24,6 +24,7 @@ pub(crate) fn options(plan: &Path, out: &Path) -> BuildOptions {
         strict: false,
         replace: false,
         accept_loss: false,
+        skip_absent: false,
         fresh: false,
         progress: ProgressDisplay::Silent,
     }

@@ -368,29 +368,6 @@ fn an_annotation_that_goes_on_behind_its_bold_name_is_a_note_of_its_own() {
     assert_eq!(notes, [("Cross references. —", "See § 28-1-2."), amendment]);
 }
 
-/// Hawaii has no space after a heading, and its source credits are not on a separate line. Headings
-/// continue with plain numbers.
-#[test]
-fn hawaii_is_read_by_its_plan() {
-    let entries = [
-        (
-            "136-1",
-            "Dogs.136-2 REPEALED.",
-            "§136-1 Dogs.No dog barks:\n\n(1) At night.\n\nprovided that it may growl. [L 1999, c 94, pt of §1; am L 2012, c 133, §2]\n\nCross References\n\nCats, see §171-9.",
-        ),
-        ("136-2", "REPEALED.", "§136-2 REPEALED.\n\nL 1970, c 188, §2."),
-    ];
-    let imported = statutes("HI", "title-title-1-pets/chapter-136-dogs", &entries);
-    let dogs = imported.node("hi/rs/s136-1");
-    assert_eq!((dogs.heading.as_str(), dogs.citation.as_str()), ("Dogs.", "Haw. Rev. Stat. § 136-1"));
-    assert_eq!(dogs.text.as_deref(), Some("No dog barks:\n(1) At night.\nprovided that it may growl."));
-    assert_eq!(dogs.source_credit.as_deref(), Some("L 1999, c 94, pt of §1; am L 2012, c 133, §2"));
-    assert_eq!(dogs.notes[0].text, "Cross References\nCats, see §171-9.");
-    let gone = imported.node("hi/rs/s136-2");
-    assert_eq!((gone.status, gone.text.as_deref()), (Some(Status::Repealed), Some("")));
-    assert_eq!(imported.node("hi/rs/t1/ch136").heading, "Dogs");
-}
-
 #[test]
 fn iowa_gives_each_act_a_line_and_new_mexico_has_articles_in_chapters() {
     let text =

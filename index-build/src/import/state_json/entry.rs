@@ -6,9 +6,11 @@ use serde::Deserialize;
 
 use super::heading;
 use super::repetition::{self, Deduplicated, UNPROVEN_REPETITION, WRITTEN_TWICE};
-use super::section::StateJsonSection;
+use super::section::{PrintedWording, StateJsonSection};
 use super::settings::StateJsonSettings;
 use super::wording;
+use crate::effect::Effect;
+use crate::import::remark::named_status;
 use crate::pattern::Pattern;
 use crate::report::WarningKind;
 
@@ -29,6 +31,11 @@ pub(super) struct StateJsonEntry {
 impl StateJsonEntry {
     pub(super) fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Whether the entry is a line of a page of contents: only the pages of sections have an address.
+    pub(super) fn is_of_contents_page(&self) -> bool {
+        self.source_url.is_empty()
     }
 }
 
@@ -52,22 +59,50 @@ pub(super) fn section(
     let text = settings.signs.read(&entry.text, &mut unknown);
     let paragraphs: Vec<&str> = text.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect();
     let mut section = StateJsonSection::default();
+    let (banner, paragraphs) = split_banner(&paragraphs);
+    let paragraphs = without_running_heads(paragraphs, settings, &mut section);
     let opened = paragraphs.first().and_then(|first| heading::opening(first, settings));
     let heading = name(entry, opened.map(|(number, _)| number), settings, &mut section)?;
     name_unknown_signs(unknown, &mut section);
-    let undone = repetition::remove_repetitions(&paragraphs, twice);
+    let undone = repetition::remove_repetitions(paragraphs, twice);
     name_repetition(&undone, &mut section);
     section.left_out.extend(undone.equal.iter().map(|&words| (WRITTEN_TWICE, words.to_owned())));
     section.left_out.extend(undone.doubtful.iter().map(|&words| (UNPROVEN_REPETITION, words.to_owned())));
     wording::read(&undone.lines, heading, settings, &mut section);
+    if let (Some(banner), Some(first)) = (banner, section.wordings.first_mut()) {
+        first.effect = std::mem::take(&mut first.effect).and(Effect::unknown(banner));
+    }
     if let [only] = &mut section.wordings[..]
         && only.credit.is_none()
         && !entry.history.trim().is_empty()
     {
         only.credit = Some(entry.history.trim().to_owned());
     }
-    drop_contents(&mut section);
+    drop_contents(&mut section, entry);
     Ok(section)
+}
+
+/// Splits off the remark of Michigan on whether the law below is in force: `***** 445.12 THIS SECTION DOES NOT APPLY
+/// AFTER APRIL 27, 1987: See 445.24 *****`. Most of them name no day, or a condition.
+fn split_banner<'p, 't>(paragraphs: &'p [&'t str]) -> (Option<&'t str>, &'p [&'t str]) {
+    let words = |paragraph: &&'t str| paragraph.strip_prefix("***** ")?.strip_suffix("*****").map(str::trim);
+    match paragraphs.split_first() {
+        Some((first, rest)) if words(first).is_some() => (words(first), rest),
+        _ => (None, paragraphs),
+    }
+}
+
+/// Removes the names of containers above a section.
+fn without_running_heads<'p, 't>(
+    paragraphs: &'p [&'t str],
+    settings: &StateJsonSettings,
+    section: &mut StateJsonSection,
+) -> &'p [&'t str] {
+    let Some(running_heads) = &settings.running_heads else { return paragraphs };
+    let count = paragraphs.iter().take_while(|paragraph| running_heads.is_match(paragraph)).count();
+    let (heads, rest) = paragraphs.split_at(count);
+    section.left_out.extend(heads.iter().map(|&head| ("running heads", head.to_owned())));
+    rest
 }
 
 /// Finds the number and returns the heading. Some pages put both into the number field and cut the
@@ -123,14 +158,27 @@ fn name_repetition(undone: &Deduplicated<'_>, section: &mut StateJsonSection) {
     }
 }
 
-/// If a page contained no law, its list of the other sections was extracted instead.
-fn drop_contents(section: &mut StateJsonSection) {
+/// Drops what is not the law of the section: the list of the other sections, if a page contained no law, and the text of
+/// an entry that was read from a page of contents, where texts break off.
+fn drop_contents(section: &mut StateJsonSection, entry: &StateJsonEntry) {
     let listed = Pattern::fixed(r"^Section \d[\w.:-]* - ");
-    let Some(first) = section.wordings.first_mut() else { return };
-    if first.law.first().is_some_and(|line| listed.is_match(line)) {
-        let words = std::mem::take(&mut first.law).join("\n");
-        section.left_out.push(("lists of other sections in place of a text", words));
-        let what = format!("the text of '{}' is a list of other sections; the source lacks its law", section.number);
-        section.faults.push((WarningKind::ContentsAsText, what));
+    let is_list = |wording: &PrintedWording| wording.law.first().is_some_and(|line| listed.is_match(line));
+    let states_status = |wording: &PrintedWording| named_status(&wording.law.join(" ")).is_some();
+    let (reason, what) = if section.wordings.first().is_some_and(is_list) {
+        ("lists of other sections in place of a text", "is a list of other sections; the source lacks its law")
+    } else if entry.is_of_contents_page() && !section.wordings.iter().all(states_status) {
+        ("texts of contents pages", "is from a page of contents, where texts break off; the source lacks its law")
+    } else {
+        return;
+    };
+    let mut was_law = false;
+    for wording in &mut section.wordings {
+        was_law |= !wording.law.is_empty();
+        let words = std::mem::take(&mut wording.law).into_iter().chain(std::mem::take(&mut wording.notes));
+        section.left_out.extend(words.map(|line| (reason, line)));
+    }
+    section.left_out.extend(section.wordings.drain(1..).map(|wording| (reason, wording.heading)));
+    if was_law {
+        section.faults.push((WarningKind::ContentsAsText, format!("the text of '{}' {what}", section.number)));
     }
 }

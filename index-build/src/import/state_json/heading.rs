@@ -50,7 +50,10 @@ pub(super) fn without_heading(
     }
     let is_only = lines.len() < 2;
     let Some(first) = lines.first_mut() else { return lines };
-    if let Some(rest) = after_heading(first, place, is_only, wording, section) {
+    if let Some((heading, law)) = divided(first, place, wording, settings) {
+        wording.heading = heading;
+        *first = law;
+    } else if let Some(rest) = after_heading(first, place, is_only, wording, section) {
         *first = take_remark_behind(rest, wording);
     }
     if let Some((remark, rest)) = remark(first) {
@@ -63,6 +66,19 @@ pub(super) fn without_heading(
 
 fn to_owned_lines(lines: &[&str]) -> Vec<String> {
     lines.iter().map(|&line| line.to_owned()).collect()
+}
+
+/// Heading and law of a paragraph, if the plan names the text between them.
+fn divided(
+    line: &str,
+    place: HeadingPlace,
+    wording: &PrintedWording,
+    settings: &StateJsonSettings,
+) -> Option<(String, String)> {
+    let end = settings.heading_end.as_deref().filter(|_| place == HeadingPlace::AfterNumber)?;
+    let (heading, law) = line.split_once(end)?;
+    let is_heading = wording.heading.is_empty() && heading.len() <= HEADING_BYTES_MAX;
+    is_heading.then(|| (heading.trim().to_owned(), law.trim_start().to_owned()))
 }
 
 /// The possible place of a heading that the source has only in the text.

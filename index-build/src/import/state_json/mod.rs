@@ -158,7 +158,7 @@ fn add(
     }
     let ParsedProvision { content, key, sort } = provision;
     let handle = NodeHandle::new(target.key, &format!("entry\n{path}\n{place}"));
-    let on_repeat = OnRepeat::Reconcile;
+    let on_repeat = if entry.is_of_contents_page() { OnRepeat::GiveWay } else { OnRepeat::Reconcile };
     parsed.nodes.push(NewNode { handle, parent, key, sort, on_repeat, content, position: position.clone() });
 }
 
@@ -182,6 +182,13 @@ fn stated_status(number: &str, text: &str) -> Option<Status> {
         from = next[2].to_owned();
     }
     named_status(&stated["rest"]).filter(|_| names)
+}
+
+/// The status in a credit that is all that is left: `Former Section 1-2-3, titled Dogs, had the following history: 1999
+/// Act No. 7. Repealed by 2017 Act No. 40.`
+fn status_of_former(credit: &str) -> Option<Status> {
+    let what_happened = Pattern::fixed(r"^Former (?:Section|Chapter|Article)\b.*[.,;] (?P<rest>[A-Z][a-z]+ by .*)$");
+    named_status(&what_happened.captures(credit)?["rest"])
 }
 
 struct ParsedProvision {
@@ -236,7 +243,8 @@ fn wording_content(wording: PrintedWording, number: &str) -> Content {
     let named = heading_status(&wording.heading).or_else(|| named_status(&text));
     let named = named.filter(|_| text.len() <= REMARK_BYTES_MAX);
     // A sentence that names the section's own number states its status, whatever saving clause follows.
-    let status = named.or_else(|| stated_status(number, &text));
+    let former = || wording.credit.as_deref().filter(|_| text.is_empty()).and_then(status_of_former);
+    let status = named.or_else(|| stated_status(number, &text)).or_else(former);
     let (of_heading, heading) = effect::of_heading(&wording.heading);
     let of_heading = of_heading.and(wording::effect_in_heading(&heading));
     let mut effect = of_heading.and(wording.effect).and(wording::effect_in(&wording.notes));

@@ -15,8 +15,14 @@ struct StateJsonOptions {
     /// The text before the number at the start of a text.
     #[serde(default)]
     opening: String,
+    /// Matches the paragraphs above a section that repeat the names of its containers.
+    running_heads: Option<Pattern>,
+    /// The text between heading and law, if both are in one paragraph.
+    heading_end: Option<String>,
     /// Matches the start of the source credit, which continues to the end of its paragraph. Notes follow.
     credit: Option<Pattern>,
+    /// Matches the paragraphs that begin the notes after the source credit.
+    notes: Option<Pattern>,
     /// Matches entries named after an edition. The first group is the year, and the newest edition
     /// in a document is law.
     edition: Option<Pattern>,
@@ -35,7 +41,10 @@ struct StateJsonOptions {
 pub(crate) struct StateJsonSettings {
     pub(super) number: Pattern,
     pub(super) opening: String,
+    pub(super) running_heads: Option<Pattern>,
+    pub(super) heading_end: Option<String>,
     pub(super) credit: Pattern,
+    pub(super) notes: Option<Pattern>,
     pub(super) edition: Option<Pattern>,
     pub(super) containers: Vec<NumberedLevel>,
     pub(super) signs: PrivateCharacters,
@@ -50,7 +59,10 @@ impl FromOptions for StateJsonSettings {
         Ok(Self {
             number: or(options.number, r"^\d[\w.:-]*(?:\(\w+\))?$"),
             opening: options.opening,
+            running_heads: options.running_heads,
+            heading_end: options.heading_end,
             credit: or(options.credit, r"^(?:(?:Source|History) ?:|\[.*\b(?:c|ch|s|ss|§§?) ?\d.*\]$)"),
+            notes: options.notes,
             edition: options.edition,
             containers: options.container,
             signs: options.signs,

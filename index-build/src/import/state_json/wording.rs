@@ -143,6 +143,7 @@ fn divide(
             section.faults.push((WarningKind::DoubtfulCredit, what));
         }
         let mut notes = lines.split_off(credit.end);
+        notes.splice(0..0, credit.notes);
         let rest = next.map(|next| notes.split_off(next));
         lines.truncate(credit.at);
         section.left_out.extend(credit.repeated.into_iter().map(|acts| (WRITTEN_TWICE, acts)));
@@ -208,6 +209,8 @@ struct Credit {
     /// The text before the credit on the first line.
     law: String,
     acts: String,
+    /// Notes in the paragraph of the acts: `History: 1968, Act 1Compiler's Notes: For transfer of`.
+    notes: Option<String>,
     /// Lines that repeat the line before them.
     repeated: Vec<String>,
 }
@@ -234,7 +237,9 @@ fn next_credit(lines: &[String], from: usize, settings: &StateJsonSettings) -> O
         }
         end += 1;
     }
-    Some(Credit { at, end, law: law.trim_end().to_owned(), acts: bare(&acts), repeated })
+    let behind = settings.notes.as_ref().and_then(|notes| notes.find(&acts)).map(|found| found.start());
+    let notes = behind.filter(|&behind| behind > 0).map(|behind| acts.split_off(behind));
+    Some(Credit { at, end, law: law.trim_end().to_owned(), acts: bare(&acts), notes, repeated })
 }
 
 /// Whether a line is only `Source:`, with the acts on the next line.
@@ -246,7 +251,7 @@ fn is_lead_alone(lines: &[String], at: usize) -> bool {
 /// The acts without the introducing word or brackets.
 fn bare(acts: &str) -> String {
     let bare = acts.strip_prefix('[').and_then(|acts| acts.strip_suffix(']')).unwrap_or(acts);
-    let bare = ["Source", "History"].iter().find_map(|word| bare.strip_prefix(word)).unwrap_or(bare);
+    let bare = ["Source", "History", "HISTORY"].iter().find_map(|word| bare.strip_prefix(word)).unwrap_or(bare);
     bare.trim_start_matches([' ', ':']).trim_end().to_owned()
 }
 
@@ -273,7 +278,7 @@ enum AfterCredit {
 impl AfterCredit {
     fn of(after: &[String], settings: &StateJsonSettings) -> Self {
         let Some(first) = after.first() else { return Self::Nothing };
-        if is_note(first) {
+        if settings.notes.as_ref().is_some_and(|notes| notes.is_match(first)) || is_note(first) {
             Self::Notes
         } else if flat_text::begins_with_label(first) || next_credit(after, 0, settings).is_some() || is_command(first)
         {
