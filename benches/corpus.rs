@@ -42,6 +42,7 @@ fn build_snapshot(sources: Option<PathBuf>, plan: Option<PathBuf>, out: &Path) -
         strict: false,
         replace: false,
         accept_loss: false,
+        skip_absent: false,
         fresh: true,
         progress: ProgressDisplay::Plain,
     };

@@ -54,6 +54,7 @@ fn built(sources: &Path, out: &Path) -> Built {
         strict: true,
         replace: false,
         accept_loss: false,
+        skip_absent: false,
         fresh: false,
         progress: ProgressDisplay::Silent,
     };

@@ -102,6 +102,7 @@ fn small() {
         strict: true,
         replace: false,
         accept_loss: false,
+        skip_absent: false,
         fresh: false,
         progress: ProgressDisplay::Silent,
     };

@@ -14,6 +14,7 @@ pub(crate) fn sample(out: &Path) -> PathBuf {
         strict: false,
         replace: false,
         accept_loss: false,
+        skip_absent: false,
         fresh: false,
         progress: ProgressDisplay::Silent,
     };

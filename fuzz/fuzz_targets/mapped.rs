@@ -40,6 +40,7 @@ static SNAPSHOT: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
         strict: false,
         replace: false,
         accept_loss: false,
+        skip_absent: false,
         fresh: true,
         progress: ProgressDisplay::Silent,
     };

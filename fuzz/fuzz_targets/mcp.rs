@@ -51,6 +51,7 @@ static SERVED: LazyLock<McpFixture> = LazyLock::new(|| {
         strict: false,
         replace: false,
         accept_loss: false,
+        skip_absent: false,
         fresh: true,
         progress: BuildProgress::Silent,
     };

@@ -51,6 +51,7 @@ static BUILT: LazyLock<Built> = LazyLock::new(|| {
         strict: false,
         replace: false,
         accept_loss: false,
+        skip_absent: false,
         fresh: true,
         progress: ProgressDisplay::Silent,
     };

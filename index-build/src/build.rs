@@ -35,7 +35,7 @@ use crate::progress::ProgressDisplay;
 use crate::publish::{WorkFolder, clear_leftovers};
 use crate::reading::{other_body, read_source};
 use crate::report::WordsReport;
-use crate::report::{EncodedReport, GraphReport, LayerReport, ReferenceReport, Report, Warnings};
+use crate::report::{EncodedReport, GraphReport, LayerReport, ReferenceReport, Report, WarningKind, Warnings};
 use crate::reuse::{ReusableGraph, builder_sources};
 use crate::searched_ranges::searched_ranges;
 use crate::spool::Spool;
@@ -66,6 +66,8 @@ pub struct BuildOptions {
     pub replace: bool,
     /// Replace a snapshot even if a code body loses more than a tenth of its provisions.
     pub accept_loss: bool,
+    /// Leave out the sources whose files are not there, with a warning for each.
+    pub skip_absent: bool,
     /// Build even if nothing changed, and reuse nothing.
     pub fresh: bool,
     pub progress: ProgressDisplay,
@@ -84,7 +86,7 @@ pub struct Built {
 /// Builds the snapshot that a plan describes.
 pub fn build(options: &BuildOptions) -> Result<Built, BuildError> {
     let mut clock = StageClock::start();
-    let plan = Plan::open(&options.plan)?;
+    let (plan, absent) = open_plan(options)?;
     let territories =
         territory::order(&plan.jurisdictions).map_err(|error| BuildError::in_plan(&options.plan, error))?;
     for source in &plan.sources {
@@ -108,8 +110,14 @@ pub fn build(options: &BuildOptions) -> Result<Built, BuildError> {
         return Ok(built);
     }
     let work = WorkFolder::create(&options.destination.folder_for("new"))?;
-    let context =
-        BuildContext { plan: &plan, territories: &territories, sources: &sources, options, encoder: encoder.as_ref() };
+    let context = BuildContext {
+        plan: &plan,
+        absent: &absent,
+        territories: &territories,
+        sources: &sources,
+        options,
+        encoder: encoder.as_ref(),
+    };
     let (report, manifest) = context.fill(work.path(), &inputs, earlier.as_deref(), &mut clock)?;
     let path = options.destination.folder_for(&manifest.snapshot);
     let is_guarded = !options.accept_loss && options.may_replace();
@@ -129,6 +137,22 @@ pub fn build(options: &BuildOptions) -> Result<Built, BuildError> {
         DataDirectory::new(data).point_at(&manifest.snapshot)?;
     }
     Ok(Built { path, manifest, report, unchanged: false })
+}
+
+/// Opens the plan. If the options say so, its sources whose files are not there are apart.
+pub(crate) fn open_plan(options: &BuildOptions) -> Result<(Plan, Vec<PlannedSource>), BuildError> {
+    let mut plan = Plan::open(&options.plan)?;
+    if !options.skip_absent {
+        return Ok((plan, Vec::new()));
+    }
+    let beside_plan = options.plan.parent().unwrap_or(Path::new(""));
+    let folder = options.sources.as_deref().unwrap_or(beside_plan);
+    let absent = plan.remove_absent(folder);
+    if plan.sources.is_empty() {
+        let what = format!("none of its sources is in {}", folder.display());
+        return Err(BuildError::in_plan(&options.plan, what));
+    }
+    Ok((plan, absent))
 }
 
 /// Opens and checks the sentence encoder of the plan.
@@ -264,6 +288,8 @@ pub(crate) struct Gathered {
 /// The input of every step that writes a snapshot.
 pub(crate) struct BuildContext<'a> {
     pub(crate) plan: &'a Plan,
+    /// Sources of the plan that are left out, because their files are not there.
+    pub(crate) absent: &'a [PlannedSource],
     pub(crate) territories: &'a [OrderedJurisdiction],
     pub(crate) sources: &'a [OpenedSource<'a>],
     pub(crate) options: &'a BuildOptions,
@@ -342,6 +368,10 @@ impl BuildContext<'_> {
         warnings: &mut Warnings,
         mut mistakes: Mistakes,
     ) -> Result<Gathered, BuildError> {
+        for source in self.absent {
+            let what = format!("{} is left out: {} is not there", source.name(), source.path.display());
+            warnings.add(WarningKind::AbsentSource, self.options.plan.display(), what);
+        }
         let mut gatherer = Gatherer::new(dir)?;
         let mut bodies = Vec::new();
         let mut words: BTreeMap<u16, SourceWords> = BTreeMap::new();

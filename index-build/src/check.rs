@@ -4,13 +4,12 @@
 use std::collections::HashMap;
 
 use crate::account::{self, SnapshotWords};
-use crate::build::{BuildContext, BuildOptions, Gathered, open_encoder, without_losses};
+use crate::build::{BuildContext, BuildOptions, Gathered, open_encoder, open_plan, without_losses};
 use crate::content::Content;
 use crate::error::BuildError;
 use crate::gather::GatheredNode;
 use crate::mistakes::Mistakes;
 use crate::opened_source::open_sources;
-use crate::plan::Plan;
 use crate::report::WordsReport;
 use crate::report::{WarningReport, Warnings};
 use crate::spool::{Spool, SpoolError};
@@ -34,7 +33,7 @@ pub struct Checked {
 
 /// Checks the plan of a build and its sources. The destination is not checked.
 pub fn check(options: &BuildOptions) -> Result<Checked, BuildError> {
-    let plan = Plan::open(&options.plan)?;
+    let (plan, absent) = open_plan(options)?;
     let territories =
         territory::order(&plan.jurisdictions).map_err(|error| BuildError::in_plan(&options.plan, error))?;
     let mut mistakes = Mistakes::for_check();
@@ -48,8 +47,14 @@ pub fn check(options: &BuildOptions) -> Result<Checked, BuildError> {
         }
     }
     let sources = open_sources(&plan, &options.plan, options.sources.as_deref(), options.progress, &mut mistakes);
-    let context =
-        BuildContext { plan: &plan, territories: &territories, sources: &sources, options, encoder: encoder.as_ref() };
+    let context = BuildContext {
+        plan: &plan,
+        absent: &absent,
+        territories: &territories,
+        sources: &sources,
+        options,
+        encoder: encoder.as_ref(),
+    };
     if let Err(error) = context.grammar() {
         mistakes.add_line(error.to_string());
     }

@@ -62,6 +62,7 @@ mod tests {
             strict: false,
             replace: true,
             accept_loss: false,
+            skip_absent: false,
             fresh: false,
             progress: ProgressDisplay::Silent,
         }

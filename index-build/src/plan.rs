@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 use crate::import::Importer;
 use crate::import::zoning::ZoningOptions;
+use crate::source_files::{self, SourceError};
 use crate::values::is_date;
 
 /// A plan with every county and city of the country is smaller than this.
@@ -26,6 +27,10 @@ pub struct Plan {
     /// queries to evaluate search.
     #[serde(default = "yes")]
     pub index_headings: bool,
+    /// Plans whose sources and jurisdictions belong to the snapshot too, relative to this plan. The paths in them are
+    /// relative to this plan, or to `--sources DIR`.
+    #[serde(default)]
+    pub include: Vec<PathBuf>,
     /// Counties, cities, and other jurisdictions that are not in the built-in inventory.
     #[serde(default, rename = "jurisdiction")]
     pub jurisdictions: Vec<PlannedJurisdiction>,
@@ -133,7 +138,38 @@ impl Plan {
     pub fn open(path: &Path) -> Result<Self, PlanError> {
         let text = regular_file::read_text(path, PLAN_BYTES_MAX)
             .map_err(|source| PlanError::Read { path: path.to_owned(), source })?;
-        Self::parse(&text, path)
+        let mut plan = Self::parse(&text, path)?;
+        for name in std::mem::take(&mut plan.include) {
+            plan.take_in(&path.parent().unwrap_or(Path::new("")).join(name))?;
+        }
+        Ok(plan)
+    }
+
+    /// Adds the sources and jurisdictions of an included plan.
+    fn take_in(&mut self, path: &Path) -> Result<(), PlanError> {
+        let text = regular_file::read_text(path, PLAN_BYTES_MAX)
+            .map_err(|source| PlanError::Read { path: path.to_owned(), source })?;
+        let mut included = Self::parse(&text, path)?;
+        if !included.include.is_empty() || included.encoder.is_some() || !included.index_headings {
+            let what = "an included plan has only name, [[jurisdiction]] and [[source]]; include, encoder and \
+                        index_headings belong into the plan that includes it";
+            return Err(PlanError::Invalid { place: path.display().to_string(), what: what.to_owned() });
+        }
+        self.jurisdictions.append(&mut included.jurisdictions);
+        self.sources.append(&mut included.sources);
+        Ok(())
+    }
+
+    /// Removes the sources whose files are not below `base`, and returns them.
+    pub(crate) fn remove_absent(&mut self, base: &Path) -> Vec<PlannedSource> {
+        // A download that failed leaves an empty folder.
+        let is_present = |source: &PlannedSource| {
+            let files = source_files::list(&base.join(&source.path));
+            !matches!(files, Err(SourceError::Missing { .. } | SourceError::Empty { .. }))
+        };
+        let (present, absent) = std::mem::take(&mut self.sources).into_iter().partition(is_present);
+        self.sources = present;
+        absent
     }
 
     pub fn parse(text: &str, path: &Path) -> Result<Self, PlanError> {
@@ -146,7 +182,7 @@ impl Plan {
     }
 
     fn check(&self) -> Result<(), String> {
-        if self.sources.is_empty() {
+        if self.sources.is_empty() && self.include.is_empty() {
             return Err("the plan has no [[source]], so there is nothing to build".into());
         }
         let of_encoder = self.encoder.iter().filter_map(|encoder| check_encoder(encoder).err());
@@ -210,6 +246,8 @@ fn check_source(source: &PlannedSource) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     const SOURCE: &str = r#"
@@ -236,6 +274,34 @@ url = "u"
         let plan = Plan::parse(SOURCE, Path::new("plan.toml")).unwrap();
         assert_eq!(plan.sources[0].jurisdiction.as_str(), "XA");
         assert!(plan.index_headings);
+    }
+
+    #[test]
+    fn a_plan_includes_the_sources_of_others() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            path
+        };
+        let town = SOURCE.replace(
+            "name = \"t\"",
+            "name = 'town'\n[[jurisdiction]]\ncode = 'XA-TOWN'\nname = 'T'\nlevel = 'city'\nparent = 'XA'",
+        );
+        write("states/a.toml", SOURCE);
+        write("states/b.toml", &town.replace("a.jsonl", "b.jsonl"));
+        let both = "name = 'both'\ninclude = ['states/a.toml', 'states/b.toml']\n";
+        let plan = Plan::open(&write("both.toml", both)).unwrap();
+        let paths: Vec<_> = plan.sources.iter().map(|source| source.path.to_str().unwrap()).collect();
+        assert_eq!((paths.as_slice(), plan.jurisdictions.len()), (["a.jsonl", "b.jsonl"].as_slice(), 1));
+        let refused = |name: &str, text: &str| Plan::open(&write(name, text)).unwrap_err().to_string();
+        assert!(refused("c.toml", "name = 'c'\ninclude = ['none.toml']").contains("none.toml"));
+        assert!(
+            refused("c.toml", "name = 'c'\ninclude = ['both.toml']").contains("both.toml: an included plan has only")
+        );
+        write("states/b.toml", &SOURCE.replace("format = \"native\"", "format = 'word'"));
+        assert!(refused("both.toml", both).contains("states/b.toml:4: unknown format"));
     }
 
     #[test]

@@ -68,6 +68,8 @@ pub enum WarningKind {
     UnknownStatus,
     /// An element with words in it that the importer does not know.
     UnknownElement,
+    /// A source of the plan whose files are not there.
+    AbsentSource,
     /// A document that another one includes, and that is missing from the files according to the plan.
     AbsentDocument,
     /// Dates in the wrong order.
@@ -125,6 +127,7 @@ impl WarningKind {
             Self::UnknownStatus => "status words of provisions are unknown",
             Self::UnknownElement => "elements are unknown",
             Self::UncertainValidity => "wordings have effective times that are not understood",
+            Self::AbsentSource => "sources are left out, because their files are not there",
             Self::AbsentDocument => "documents are included, but missing from the files",
             Self::Dates => "dates are in the wrong order",
             Self::Misplaced => "provisions were in the wrong place",

@@ -67,6 +67,10 @@ pub(crate) struct Build {
     #[arg(long)]
     accept_loss: bool,
 
+    /// Leave out the sources whose files are not there; each is a warning
+    #[arg(long)]
+    skip_absent: bool,
+
     /// Build again even if nothing changed
     #[arg(long)]
     fresh: bool,
@@ -97,6 +101,7 @@ impl Build {
             strict: self.strict,
             replace: self.replace,
             accept_loss: self.accept_loss,
+            skip_absent: self.skip_absent,
             fresh: self.fresh,
             progress: if self.quiet { ProgressDisplay::Silent } else { ProgressDisplay::for_stderr() },
         };

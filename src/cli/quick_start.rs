@@ -53,6 +53,7 @@ fn build_sample(data: &Path) -> CommandResult {
         strict: false,
         replace: false,
         accept_loss: false,
+        skip_absent: false,
         fresh: false,
         progress: ProgressDisplay::for_stderr(),
     })?;

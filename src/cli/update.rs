@@ -89,6 +89,7 @@ impl Update {
             strict: false,
             replace: false,
             accept_loss: false,
+            skip_absent: false,
             fresh: false,
             progress,
         })?;

@@ -246,6 +246,7 @@ mod tests {
             strict: false,
             replace: false,
             accept_loss: false,
+            skip_absent: false,
             fresh: false,
             progress: ProgressDisplay::Silent,
         })
