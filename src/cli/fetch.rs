@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use hornbook::sources::fetch::{FetchOptions, Fetched, fetch};
-use hornbook::sources::plans::plan_for;
+use hornbook::sources::catalogue::PublishedSource;
+use hornbook::sources::fetch::{FetchOptions, Fetchable, Fetched, fetch, survey};
+use hornbook::sources::plans::{SourceCollection, plan_for};
 use hornbook::sources::{DownloadUrl, Manners, Retries};
 use hornbook::tls_client::Trust;
 use hornbook_base::clock::SystemClock;
@@ -34,9 +35,13 @@ const PAUSE_SECONDS_MIN: f64 = 1.0;
 /// Hornbook sends requests to publishers, except 'hornbook update'.
 #[derive(Debug, Args)]
 pub(crate) struct Fetch {
-    /// Names of sources; 'hornbook sources' lists them
+    /// Names of sources, or us-law for all sources of one snapshot; 'hornbook sources' lists them
     #[arg(value_name = "SOURCE", required = true)]
     sources: Vec<String>,
+
+    /// Only list the files with their sizes, as the servers state them
+    #[arg(long, short = 'n')]
+    dry_run: bool,
 
     /// The folder for all sources
     #[arg(long, value_name = "DIR", default_value = "sources")]
@@ -120,7 +125,14 @@ impl RequestArgs {
 
 impl Fetch {
     pub(super) fn run(self, options: &GlobalOptions) -> CommandResult {
-        let chosen = self.sources.iter().map(|name| sources::known(name)).collect::<Result<Vec<_>, _>>()?;
+        let mut chosen: Vec<&PublishedSource> = Vec::new();
+        for name in &self.sources {
+            match SourceCollection::find(name) {
+                Some(collection) => chosen.extend(collection.sources()),
+                None => chosen.push(sources::known(name)?),
+            }
+        }
+        let collections = self.sources.iter().filter_map(|name| SourceCollection::find(name));
         let progress = if self.quiet { ProgressDisplay::Silent } else { ProgressDisplay::for_stderr() };
         let fetch_options = FetchOptions {
             edition: self.edition.clone(),
@@ -128,33 +140,77 @@ impl Fetch {
             ..self.request.options(&self.to, progress)?
         };
         let clock = SystemClock::start();
+        if self.dry_run {
+            let mut files = Vec::new();
+            for source in chosen {
+                files.extend(survey(source, &fetch_options, &clock)?);
+            }
+            return if options.json {
+                print_json(&files.iter().map(file_value).collect::<Vec<_>>())
+            } else {
+                print(&survey_table(&files))
+            };
+        }
         let mut fetched = Vec::new();
         let mut plans = Vec::new();
+        let mut failures = Vec::new();
         for source in chosen {
-            fetched.extend(fetch(source, &fetch_options, &clock)?);
-            plans.extend(write_plan(&source.name, &self.to)?);
+            match fetch(source, &fetch_options, &clock) {
+                Ok(files) => fetched.extend(files),
+                Err(error) => failures.push(format!("{}: {error}", source.name)),
+            }
+            if let Some(plan) = plan_for(&source.name) {
+                plans.push(write_plan(plan.source, plan.text, &self.to)?);
+            }
         }
+        for collection in collections {
+            // It includes the plans of its sources.
+            plans = vec![write_plan(collection.name, &collection.plan(), &self.to)?];
+        }
+        let next: String = plans.iter().map(|plan| format!("build it: hornbook build {}\n", plan.display())).collect();
         match (options.json, self.quiet) {
-            (true, _) => print_json(&fetched.iter().map(as_value).collect::<Vec<_>>()),
-            (false, true) => Ok(()),
-            (false, false) => {
-                let next: String =
-                    plans.iter().map(|plan| format!("build it: hornbook build {}\n", plan.display())).collect();
-                print(&(table(&fetched) + &next))
+            (true, _) => print_json(&fetched.iter().map(as_value).collect::<Vec<_>>())?,
+            (false, true) => {}
+            (false, false) => print(&(table(&fetched) + &next))?,
+        }
+        match failures.as_slice() {
+            [] => Ok(()),
+            [one] if fetched.is_empty() => Err(one.clone().into()),
+            several => {
+                let skip = "run the command again to go on, or build without these sources with --skip-absent";
+                Err(format!("{}\n{skip}", several.join("\n")).into())
             }
         }
     }
 }
 
-/// Writes the ready-made plan of a source next to its folder. An existing plan is kept, because it
-/// may have been edited.
-fn write_plan(source: &str, folder: &Path) -> Result<Option<PathBuf>, Box<dyn Error>> {
-    let Some(plan) = plan_for(source) else { return Ok(None) };
-    let path = folder.join(format!("{source}.toml"));
+/// Writes a ready-made plan next to the folders of sources. An existing plan is kept, because it may have been edited.
+fn write_plan(name: &str, text: &str, folder: &Path) -> Result<PathBuf, Box<dyn Error>> {
+    let path = folder.join(format!("{name}.toml"));
     if !path.exists() {
-        fs::write(&path, plan.text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
-    Ok(Some(path))
+    Ok(path)
+}
+
+fn survey_table(files: &[Fetchable]) -> String {
+    let mut table = TextTable::new(["file", "", "size", "address"]);
+    for file in files {
+        table.row([
+            file.path.display().to_string(),
+            if file.is_here { "here" } else { "" }.to_owned(),
+            file.bytes.map_or_else(|| "not stated".to_owned(), bytes),
+            file.address.to_string(),
+        ]);
+    }
+    let known: u64 = files.iter().filter_map(|file| file.bytes).sum();
+    let unknown = files.iter().filter(|file| file.bytes.is_none()).count();
+    let and_unknown = if unknown == 0 { String::new() } else { format!(", and {unknown} whose size is not stated") };
+    format!("{}{} files, {}{and_unknown}; nothing was downloaded\n", table.render(), files.len(), bytes(known))
+}
+
+fn file_value(file: &Fetchable) -> Value {
+    json!({ "path": file.path, "url": file.address.to_string(), "bytes": file.bytes, "here": file.is_here })
 }
 
 pub(super) fn table(fetched: &[Fetched]) -> String {

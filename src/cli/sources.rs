@@ -2,6 +2,7 @@
 
 use clap::Args;
 use hornbook::sources::catalogue::{PublishedSource, SourceKind, SourceReadiness, find, sources};
+use hornbook::sources::plans::SourceCollection;
 
 use crate::cli::output::{print, print_json};
 use crate::cli::table::TextTable;
@@ -44,6 +45,9 @@ fn named(name: &str) -> Result<Vec<&'static PublishedSource>, String> {
     if let Some(source) = find(name) {
         return Ok(vec![source]);
     }
+    if let Some(collection) = SourceCollection::find(name) {
+        return Ok(collection.sources().collect());
+    }
     let of_jurisdiction: Vec<_> =
         sources().iter().filter(|source| source.jurisdiction.eq_ignore_ascii_case(name)).collect();
     if of_jurisdiction.is_empty() { Err(unknown(name)) } else { Ok(of_jurisdiction) }
@@ -67,7 +71,11 @@ fn list() -> String {
         };
         table.row([source.name.clone(), source.jurisdiction.clone(), title, source.state().to_string()]);
     }
+    let collections = SourceCollection::all().iter().map(|collection| {
+        format!("\n'{}' is {} of them, for one snapshot.", collection.name, collection.sources().count())
+    });
     table.render()
+        + &collections.collect::<String>()
         + "\n'hornbook sources NAME' shows details. 'hornbook fetch NAME' downloads a source that is ready.\n"
 }
 

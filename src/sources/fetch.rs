@@ -8,7 +8,7 @@ use hornbook_index_build::progress::ProgressDisplay;
 use hornbook_index_build::receipt::Receipt;
 
 use super::address::DownloadUrl;
-use super::catalogue::{Edition, PublishedSource};
+use super::catalogue::{Edition, FilePlace, PublishedSource};
 use super::download::{Wanted, download};
 use super::error::{FetchError, Trouble, io_error};
 use super::retries::{Attempts, Retries};
@@ -45,31 +45,26 @@ pub struct Fetched {
     pub receipt: Receipt,
 }
 
+/// A file that a fetch would bring.
+#[derive(Clone, Debug)]
+pub struct Fetchable {
+    pub path: PathBuf,
+    pub address: DownloadUrl,
+    /// If the server states it.
+    pub bytes: Option<u64>,
+    /// The file is already here; a fetch asks whether it has changed.
+    pub is_here: bool,
+}
+
 /// Fetches the files of one source. Stops at the first failure; earlier files stay.
 pub fn fetch(source: &PublishedSource, options: &FetchOptions, clock: &dyn Clock) -> Result<Vec<Fetched>, FetchError> {
-    if !source.is_fetchable() {
-        return Err(FetchError::NotFetchable {
-            source: source.name.clone(),
-            page: source.page.clone(),
-            obstacle: source.obstacle.clone().unwrap_or_default(),
-        });
-    }
+    check_fetchable(source)?;
     let _lock = lock(&options.folder)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(io_error(&options.folder, "start the download"))?;
-    runtime.block_on(async {
+    runtime(options)?.block_on(async {
         let mut visitor = SourceVisitor::new(options.manners.clone(), clock);
-        let edition = match (&options.edition, &source.edition) {
-            (Some(edition), _) => Some(edition.clone()),
-            (None, Some(edition)) => Some(latest(&mut visitor, edition, options).await?),
-            (None, None) => None,
-        };
+        let edition = edition(source, options, &mut visitor).await?;
         let mut fetched = Vec::new();
-        for place in source.places(edition.as_deref())? {
-            let is_wanted = |number: u32| options.numbers.is_empty() || options.numbers.contains(&number);
-            if !place.number.is_none_or(is_wanted) {
-                continue;
-            }
+        for place in wanted(source, edition.as_deref(), options)? {
             let address = at(&place.address, options);
             let target = options.folder.join(&place.path);
             options.progress.say(format_args!("{address} -> {}", target.display()));
@@ -86,6 +81,78 @@ pub fn fetch(source: &PublishedSource, options: &FetchOptions, clock: &dyn Clock
         }
         Ok(fetched)
     })
+}
+
+/// The files of one source and their lengths, as their servers state them. Nothing is downloaded.
+pub fn survey(
+    source: &PublishedSource,
+    options: &FetchOptions,
+    clock: &dyn Clock,
+) -> Result<Vec<Fetchable>, FetchError> {
+    check_fetchable(source)?;
+    runtime(options)?.block_on(async {
+        let mut visitor = SourceVisitor::new(options.manners.clone(), clock);
+        let edition = edition(source, options, &mut visitor).await?;
+        let mut found = Vec::new();
+        for place in wanted(source, edition.as_deref(), options)? {
+            let address = at(&place.address, options);
+            let path = options.folder.join(&place.path);
+            let mut attempts = Attempts::new(options.retries, visitor.clock.now().wall.0 as u64);
+            let bytes = loop {
+                match visitor.length(&address).await {
+                    Ok(bytes) => break bytes,
+                    Err(Trouble::Final(error)) => return Err(error),
+                    Err(Trouble::Passing(error, asked)) => {
+                        visitor.close();
+                        tokio::time::sleep(attempts.next_delay(error, asked, false, 0)?).await;
+                    }
+                }
+            };
+            found.push(Fetchable { is_here: path.is_file(), path, address, bytes });
+        }
+        Ok(found)
+    })
+}
+
+fn check_fetchable(source: &PublishedSource) -> Result<(), FetchError> {
+    if source.is_fetchable() {
+        return Ok(());
+    }
+    Err(FetchError::NotFetchable {
+        source: source.name.clone(),
+        page: source.page.clone(),
+        obstacle: source.obstacle.clone().unwrap_or_default(),
+    })
+}
+
+fn runtime(options: &FetchOptions) -> Result<tokio::runtime::Runtime, FetchError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(io_error(&options.folder, "start the download"))
+}
+
+/// The edition to fetch, where addresses contain it.
+async fn edition(
+    source: &PublishedSource,
+    options: &FetchOptions,
+    visitor: &mut SourceVisitor<'_>,
+) -> Result<Option<String>, FetchError> {
+    Ok(match (&options.edition, &source.edition) {
+        (Some(edition), _) => Some(edition.clone()),
+        (None, Some(edition)) => Some(latest(visitor, edition, options).await?),
+        (None, None) => None,
+    })
+}
+
+/// The files of a source that the options choose.
+fn wanted(
+    source: &PublishedSource,
+    edition: Option<&str>,
+    options: &FetchOptions,
+) -> Result<Vec<FilePlace>, FetchError> {
+    let is_wanted = |number: u32| options.numbers.is_empty() || options.numbers.contains(&number);
+    let mut places = source.places(edition)?;
+    places.retain(|place| place.number.is_none_or(is_wanted));
+    Ok(places)
 }
 
 /// One fetch at a time writes to a folder. The lock ends with the process at the latest.

@@ -1,7 +1,7 @@
 //! The ready plans of `corpus/plans/fetched`, compiled in: one for each source of the catalogue that can be fetched and
 //! imported. `hornbook fetch` puts a source's plan next to its folder, so that `hornbook build` needs nothing else.
 
-use super::catalogue::{SourceReadiness, find};
+use super::catalogue::{PublishedSource, SourceReadiness, find};
 
 /// A plan, and the source whose files it reads.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +45,43 @@ const READY_PLANS: &[ReadyPlan] = ready![
     "wy-code-unicourt",
 ];
 
+/// Plans that include those of several sources.
+const COLLECTIONS: &[SourceCollection] =
+    &[SourceCollection { name: "us-law", text: include_str!("../../corpus/plans/us-law.toml") }];
+
+/// The folder of the included plans in the repository. `hornbook fetch` puts all plans into one folder.
+const INCLUDED_FOLDER: &str = "fetched/";
+
+/// A plan of sources that `hornbook fetch` brings together.
+#[derive(Clone, Copy, Debug)]
+pub struct SourceCollection {
+    pub name: &'static str,
+    text: &'static str,
+}
+
+impl SourceCollection {
+    pub fn find(name: &str) -> Option<&'static Self> {
+        COLLECTIONS.iter().find(|collection| collection.name == name)
+    }
+
+    pub fn all() -> &'static [Self] {
+        COLLECTIONS
+    }
+
+    /// The sources whose plans it includes, in its order.
+    pub fn sources(&self) -> impl Iterator<Item = &'static PublishedSource> {
+        let names = self.text.lines().filter_map(|line| {
+            line.trim().strip_prefix('"')?.strip_suffix("\",")?.strip_prefix(INCLUDED_FOLDER)?.strip_suffix(".toml")
+        });
+        names.filter_map(find)
+    }
+
+    /// The plan as it stands beside the plans of its sources.
+    pub fn plan(&self) -> String {
+        self.text.replace(&format!("\"{INCLUDED_FOLDER}"), "\"")
+    }
+}
+
 /// The plan of a source that this version can build.
 pub fn plan_for(source: &str) -> Option<&'static ReadyPlan> {
     let has_plan =
@@ -54,7 +91,7 @@ pub fn plan_for(source: &str) -> Option<&'static ReadyPlan> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::fs;
     use std::path::{Path, PathBuf};
 
@@ -119,6 +156,37 @@ mod tests {
             }
         }
         assert!(parsed_any);
+    }
+
+    #[test]
+    fn collections_include_ready_plans_and_each_code_body_once() {
+        for collection in SourceCollection::all() {
+            let folder = tempfile::tempdir().unwrap();
+            for ready in READY_PLANS {
+                fs::write(folder.path().join(format!("{}.toml", ready.source)), ready.text).unwrap();
+            }
+            let path = folder.path().join(format!("{}.toml", collection.name));
+            fs::write(&path, collection.plan()).unwrap();
+            let plan = Plan::open(&path).unwrap();
+            let of_sources: usize = collection
+                .sources()
+                .map(|source| Plan::parse(plan_for(&source.name).unwrap().text, &path).unwrap().sources.len())
+                .sum();
+            assert_eq!(plan.sources.len(), of_sources, "{}: an included plan is not recognized", collection.name);
+            let folder_of = |path: &Path| path.components().next().unwrap().as_os_str().to_owned();
+            let mut homes: BTreeMap<&str, std::ffi::OsString> = BTreeMap::new();
+            for source in &plan.sources {
+                let Some(key) = source.key.as_deref() else { continue };
+                let home = homes.entry(key).or_insert_with(|| folder_of(&source.path));
+                assert_eq!(*home, folder_of(&source.path), "two sources have {key}");
+            }
+            assert!(find(collection.name).is_none(), "a source has the name of a collection");
+        }
+        let us_law: BTreeSet<&str> =
+            SourceCollection::find("us-law").unwrap().sources().map(|source| source.name.as_str()).collect();
+        let left_out: Vec<&str> =
+            READY_PLANS.iter().map(|plan| plan.source).filter(|source| !us_law.contains(source)).collect();
+        assert_eq!(left_out, ["us-cfr", "us-code-deep"], "its header says why");
     }
 
     /// The folder of the real files, if it exists.

@@ -90,6 +90,20 @@ impl<'c> SourceVisitor<'c> {
         self.text(&mut found, bytes_max).await
     }
 
+    /// The length of a file, if the server states it: asks for its first byte alone.
+    pub(crate) async fn length(&mut self, address: &DownloadUrl) -> Result<Option<u64>, Trouble> {
+        let found = self.get(address, &[("range", "bytes=0-0".to_owned())]).await?;
+        let total = match found.pieces.status {
+            206 => {
+                found.pieces.header("content-range").and_then(|range| range.rsplit_once('/')).map(|(_, total)| total)
+            }
+            _ => found.pieces.header("content-length"),
+        };
+        let total = total.and_then(|total| total.parse().ok());
+        self.close();
+        Ok(total)
+    }
+
     /// The next piece of a body, within the timeouts.
     pub(crate) async fn next_piece(&mut self, found: &mut FetchedResponse) -> Result<Option<bytes::Bytes>, Trouble> {
         let asked = Instant::now();

@@ -547,3 +547,45 @@ fn sources_and_fetch_list_available_and_missing_sources() {
         assert!(!output.status.success() && stderr(&output).contains(expected), "{arguments:?}: {}", stderr(&output));
     }
 }
+
+/// A dry run asks for the sizes of all files of a collection. A fetch goes on after a source that fails, puts the plans
+/// beside the sources, and a build can leave out what is missing.
+#[test]
+fn a_collection_is_fetched_as_far_as_it_goes_and_built_from_what_is_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let publisher = Publisher::start();
+    let page = r#"{"1": {"t": "§1-1  Dogs.  No dog barks. [L 1999, c 94, §1]", "u": "https://law.example/1-1"}}"#;
+    let archive = tar_gz_of("hawaii-statutes-HEAD/data/volumes/1.json", page.as_bytes());
+    let path = "/codeload.github.com/KailuaHRS/hawaii-statutes/tar.gz/HEAD";
+    publisher.offer(path, &archive);
+    let base = ["--base", publisher.base.as_str(), "--to", "sources"];
+    let surveyed = run(dir.path(), &[&["fetch", "hi-statutes-json", "--dry-run"], &base[..]].concat());
+    let size = format!("{} B", archive.len());
+    assert!(stdout(&surveyed).contains(&size) && stdout(&surveyed).contains("nothing was downloaded"), "{surveyed:?}");
+    assert!(!dir.path().join("sources").exists());
+    assert!(
+        publisher
+            .take_requests()
+            .iter()
+            .all(|asked| asked.path == "/robots.txt" || asked.header("range") == Some("bytes=0-0"))
+    );
+
+    let fetched = run(dir.path(), &[&["fetch", "us-law"], &base[..]].concat());
+    let refused = stderr(&fetched);
+    assert!(
+        !fetched.status.success() && refused.contains("va-code-unicourt: ") && refused.contains("--skip-absent"),
+        "{refused}"
+    );
+    assert!(stdout(&fetched).contains("build it: hornbook build sources/us-law.toml"), "{}", stdout(&fetched));
+    let plan = dir.path().join("sources/us-law.toml");
+    let text = fs::read_to_string(&plan).unwrap();
+    assert!(
+        text.contains("\"hi-statutes-json.toml\"") && dir.path().join("sources/hi-statutes-json.toml").is_file(),
+        "{text}"
+    );
+    let missing = run(dir.path(), &["build", "sources/us-law.toml", "--check"]);
+    assert!(stderr(&missing).contains("sources/va-code-unicourt/cic-code-va.tar.gz"), "{}", stderr(&missing));
+    let checked = run(dir.path(), &["build", "sources/us-law.toml", "--check", "--skip-absent"]);
+    let said = stdout(&checked) + &stderr(&checked);
+    assert!(said.contains("United States Code is left out: us-code/xml_uscAll.zip is not there"), "{said}");
+}
