@@ -9,3 +9,4 @@ pub mod hex;
 pub mod invisible;
 pub mod random;
 pub mod regular_file;
+pub mod thousands;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::cli::output::{print, print_json, print_json_line};
 use crate::cli::table::{TextTable, bytes};
-use crate::cli::{CommandResult, GlobalOptions};
+use crate::cli::{CommandResult, GlobalOptions, account_table};
 
 /// Maximum number of citations printed from a list of references. `--json` prints all.
 const CITED_SHOWN: usize = 20;
@@ -32,6 +32,10 @@ pub(crate) struct Inspect {
     /// Show one node, by id, source key or citation
     #[arg(long, value_name = "ID|CITATION", conflicts_with = "outline")]
     node: Option<String>,
+
+    /// Show, as Markdown tables, what its build read: sections and words of each source, and what was left out, by reason
+    #[arg(long, conflicts_with_all = ["outline", "node"])]
+    account: bool,
 
     /// Show the outline: all containers and provisions, indented
     #[arg(long)]
@@ -52,11 +56,15 @@ pub(crate) struct Inspect {
 
 impl Inspect {
     pub(super) fn run(self, options: &GlobalOptions) -> CommandResult {
-        let snapshot = Snapshot::open(&options.snapshot(self.snapshot.clone())?)?;
+        let folder = options.snapshot(self.snapshot.clone())?;
+        let snapshot = Snapshot::open(&folder)?;
         let json = options.json;
         if let Some(wanted) = &self.node {
             let nodes = find(&snapshot, wanted)?;
             return show_nodes(&snapshot, &nodes, json);
+        }
+        if self.account {
+            return print(&account_table::tables(&snapshot, &folder)?);
         }
         if self.outline {
             return self.show_outline(&snapshot, json);

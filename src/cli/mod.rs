@@ -1,5 +1,6 @@
 //! The command line. Each file contains one command, with its arguments and implementation.
 
+mod account_table;
 mod accounts;
 mod as_of;
 mod bench;

@@ -4,6 +4,7 @@
 //! as page fragments.
 
 use ::http::StatusCode;
+use hornbook_base::thousands::grouped;
 use maud::{Markup, html};
 
 use super::assets::TREE;
@@ -13,7 +14,7 @@ use super::law::address;
 use super::page_context::{OpenPage, OperationCall, OperationReply};
 use super::pager;
 use super::response::{self, CachePolicy};
-use super::untrusted_text::{UntrustedText, attribute_text, grouped, short_heading};
+use super::untrusted_text::{UntrustedText, attribute_text, short_heading};
 use crate::api::as_of::AS_OF_NAME;
 use crate::api::error::ApiError;
 use crate::api::replies::{BrowseReply, Child, CodeBodiesReply, NodeLink};

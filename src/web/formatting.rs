@@ -2,11 +2,12 @@
 
 use hornbook_accounts::ids::Credits;
 use hornbook_base::clock::UnixMillis;
+use hornbook_base::thousands::grouped;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::outline::Status;
 use maud::{Markup, html};
 
-use super::untrusted_text::{UntrustedText, grouped};
+use super::untrusted_text::UntrustedText;
 use crate::api::as_of::AS_OF_NAME;
 
 pub(super) fn dollars(cents: u32) -> String {

@@ -1,8 +1,8 @@
 //! Links between the pages of a list.
 
+use hornbook_base::thousands::grouped;
 use maud::{Markup, html};
 
-use super::untrusted_text::grouped;
 use crate::api::reply::Pages;
 
 /// The address of a page is `beginning` followed by the page number.

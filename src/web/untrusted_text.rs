@@ -2,6 +2,7 @@
 //! surrounding text reads. Also keeps together what no line break may separate: a section sign and
 //! its number, a dash and the character before it.
 
+use hornbook_base::thousands::grouped;
 use std::ops::Range;
 
 use maud::Render;
@@ -87,19 +88,6 @@ pub(super) fn short_heading(heading: &str) -> UntrustedText<'_> {
     UntrustedText(&heading[..end])
 }
 
-/// A number with thousands separators.
-pub(super) fn grouped(number: u32) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 /// A count with thousands separators.
 pub(super) fn counted(number: usize) -> String {
     grouped(u32::try_from(number).unwrap_or(u32::MAX))
@@ -157,13 +145,6 @@ mod tests {
             rendered("§ 1—\u{202e}§ 2"),
             [&whole("§ 1"), "—", "<span class=\"code\">U+202E</span>", &whole("§ 2")].concat()
         );
-    }
-
-    #[test]
-    fn thousands_are_separated() {
-        for (number, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
-            assert_eq!(grouped(number), text);
-        }
     }
 
     #[test]

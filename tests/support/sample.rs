@@ -30,6 +30,7 @@ pub(crate) fn build_plan(plan: PathBuf, destination: Destination) -> Built {
         strict: false,
         replace: false,
         accept_loss: false,
+        skip_absent: false,
         fresh: false,
         progress: ProgressDisplay::Silent,
     };

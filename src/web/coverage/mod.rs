@@ -6,6 +6,7 @@
 mod tiles;
 
 use ::http::StatusCode;
+use hornbook_base::thousands::grouped;
 use hornbook_corpus::catalogue::{CodeBody, Source};
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::NodeOrdinal;
@@ -17,7 +18,7 @@ use super::frame::{Page, SiteSection};
 use super::law::cited::NOT_LOADED;
 use super::page_context::{OpenPage, OperationCall};
 use super::response::{self, CachePolicy};
-use super::untrusted_text::{UntrustedText, grouped};
+use super::untrusted_text::UntrustedText;
 use super::zoning::address;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
@@ -41,7 +42,7 @@ pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, Ap
 
 fn totals(opened: &OpenPage<'_>, coverage: &CoverageReply<'_>) -> Markup {
     let with_law = coverage.jurisdictions.iter().filter(|one| !one.placeholder).count();
-    let provisions = opened.corpus.catalogue().jurisdictions.iter().map(|one| one.provisions).sum();
+    let provisions: u32 = opened.corpus.catalogue().jurisdictions.iter().map(|one| one.provisions).sum();
     let figures = [
         (grouped(provisions), "provisions"),
         (with_law.to_string(), "jurisdictions with law"),

@@ -1,11 +1,11 @@
 //! A map of the states as tiles of equal size at their approximate positions, so small states are
 //! as visible as large ones.
 
+use hornbook_base::thousands::grouped;
 use hornbook_corpus::jurisdictions::GovernmentLevel;
 use maud::{Markup, html};
 
 use crate::api::replies::JurisdictionReply;
-use crate::web::untrusted_text::grouped;
 
 /// The short code, the column and the row of each state.
 const TILES: &[(&str, u32, u32)] = &[

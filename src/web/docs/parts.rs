@@ -2,6 +2,7 @@
 //! tools, errors and headers.
 
 use hornbook_accounts::tier::{PackName, Tariff};
+use hornbook_base::thousands::grouped;
 use maud::{Markup, html};
 
 use super::clients;
@@ -14,7 +15,6 @@ use crate::api::headers::{HEADERS, Header, HeaderScope};
 use crate::api::operations::OPERATIONS;
 use crate::api::subject::Subject;
 use crate::web::formatting::dollars;
-use crate::web::untrusted_text::grouped;
 
 /// A part of a page.
 pub(super) struct Part {

@@ -4,6 +4,7 @@ use ::http::StatusCode;
 use hornbook_accounts::records::AuditRecord;
 use hornbook_accounts::records::{AccountStatus, CheckoutRecord, OrderRecord, OrderStage, PurchaseRecord};
 use hornbook_accounts::views::AccountView;
+use hornbook_base::thousands::grouped;
 use maud::{Markup, html};
 
 use super::plots;
@@ -16,7 +17,7 @@ use crate::web::frame::{Page, SiteSection};
 use crate::web::page_error::PageError;
 use crate::web::page_request::PageRequest;
 use crate::web::response::{self, CachePolicy};
-use crate::web::untrusted_text::{counted, grouped};
+use crate::web::untrusted_text::counted;
 
 /// Maximum number of rows in each list, and of recorded acts. The commands show the rest.
 const ROWS: usize = 100;

@@ -5,13 +5,14 @@
 
 use std::iter::successors;
 
+use hornbook_base::thousands::grouped;
 use hornbook_corpus::catalogue::Jurisdiction;
 use hornbook_search::Mode;
 use maud::{Markup, html};
 
 use super::query::SearchPageQuery;
 use crate::api::replies::{FacetsReply, JurisdictionCount, SearchReply, TagCount};
-use crate::web::untrusted_text::{UntrustedText, grouped};
+use crate::web::untrusted_text::UntrustedText;
 
 /// Maximum number of entries of a kind.
 const ENTRIES_MAX: usize = 12;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hornbook_accounts::people::SignUpPolicy;
 use hornbook_accounts::records::AccountStatus;
 use hornbook_accounts::tier::FreeTier;
+use hornbook_base::thousands::grouped;
 use hornbook_corpus::catalogue::Jurisdiction;
 use hornbook_search::{CitationAnswer, Mode, PlaceEffect, Relation, UnderstoodPlace};
 use maud::{Markup, html};
@@ -29,7 +30,7 @@ use crate::web::page_context::OpenPage;
 use crate::web::page_error::{SIGN_IN, SIGN_UP};
 use crate::web::pager;
 use crate::web::return_path::link_with_return;
-use crate::web::untrusted_text::{UntrustedText, grouped, short_heading};
+use crate::web::untrusted_text::{UntrustedText, short_heading};
 use crate::web::visitor::Visitor;
 
 /// Maximum number of candidates for a citation.

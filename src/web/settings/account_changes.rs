@@ -12,6 +12,7 @@ use hornbook_accounts::records::{AccountStatus, KeyRecord};
 use hornbook_accounts::scope::ScopeSet;
 use hornbook_accounts::tier::PackName;
 use hornbook_base::clock::MILLIS_PER_DAY;
+use hornbook_base::thousands::grouped;
 use maud::html;
 
 use super::buying::purchase;
@@ -31,7 +32,7 @@ use crate::web::frame::{Page, SiteSection};
 use crate::web::page_error::PageError;
 use crate::web::page_request::PageRequest;
 use crate::web::response::{self, CachePolicy, redirect};
-use crate::web::untrusted_text::grouped;
+
 use crate::web::visitor::Visitor;
 use crate::web::work_queues::PasswordAttempt;
 

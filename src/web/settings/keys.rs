@@ -8,6 +8,7 @@ use hornbook_accounts::key::KeyKind;
 use hornbook_accounts::scope::{Scope, ScopeSet};
 use hornbook_accounts::views::KeyView;
 use hornbook_base::clock::{MILLIS_PER_DAY, UnixMillis};
+use hornbook_base::thousands::grouped;
 use maud::{Markup, html};
 
 use super::shared::{SettingsContext, action};
@@ -17,7 +18,7 @@ use crate::web::formatting::day;
 use crate::web::page_error::PageError;
 use crate::web::page_request::PageRequest;
 use crate::web::response::redirect;
-use crate::web::untrusted_text::{UntrustedText, grouped};
+use crate::web::untrusted_text::UntrustedText;
 
 /// A key that works.
 pub(super) struct ShownKey {

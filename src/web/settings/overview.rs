@@ -7,6 +7,7 @@ use hornbook_accounts::changes::{SessionView, SignedIn};
 use hornbook_accounts::records::{AccountStatus, PurchaseRecord, PurchaseStatus};
 use hornbook_accounts::tier::{PackName, Tariff};
 use hornbook_accounts::views::AccountView;
+use hornbook_base::thousands::grouped;
 use maud::{Markup, html};
 
 use super::chart::{self, Usage, UsageSums};
@@ -20,7 +21,7 @@ use crate::web::page_error::PageError;
 use crate::web::page_request::PageRequest;
 use crate::web::response::{self, CachePolicy, redirect};
 use crate::web::return_path::ReturnPath;
-use crate::web::untrusted_text::grouped;
+
 use crate::web::visitor::Visitor;
 
 const CHARTED_DAYS: usize = 30;
