@@ -1,7 +1,7 @@
 //! Tests the citation grammar with tables of written forms and near misses, with property tests, and with the
 //! available corpora.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::io::BufRead;
 use std::path::Path;
@@ -15,6 +15,7 @@ use hornbook_corpus::ids::NodeOrdinal;
 use proptest::prelude::*;
 
 const FORMS: &str = include_str!("citations/forms.txt");
+const STATES: &str = include_str!("citations/states.txt");
 const NEAR_MISSES: &str = include_str!("citations/near_misses.txt");
 
 fn grammar() -> Grammar {
@@ -42,7 +43,8 @@ fn grammar() -> Grammar {
 fn written_forms() -> Vec<(&'static str, &'static str)> {
     let mut canonical = "";
     let mut forms = Vec::new();
-    for line in FORMS.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+    let lines = FORMS.lines().chain(STATES.lines());
+    for line in lines.filter(|line| !line.starts_with('#') && !line.is_empty()) {
         canonical = line.strip_prefix("= ").unwrap_or(canonical);
         forms.push((line.strip_prefix("= ").unwrap_or(line), canonical));
     }
@@ -53,7 +55,7 @@ fn written_forms() -> Vec<(&'static str, &'static str)> {
 fn written_forms_read_as_their_canonical_form() {
     let grammar = grammar();
     let forms = written_forms();
-    assert!(forms.len() >= 400, "only {} written forms", forms.len());
+    assert!(forms.len() >= 2000, "only {} written forms", forms.len());
     let mut failures = Vec::new();
     for (written, canonical) in forms {
         match grammar.parse(written) {
@@ -92,6 +94,50 @@ fn every_jurisdiction_has_written_forms() {
     assert_eq!(all.difference(&covered).collect::<Vec<_>>(), Vec::<&String>::new());
     // The United States, 50 states, DC, five territories, and the jurisdictions of the two bodies added above.
     assert_eq!(all.len(), 59);
+}
+
+#[test]
+fn forty_citations_of_every_code_that_can_be_built_are_read() {
+    let grammar = grammar();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for (written, _) in written_forms() {
+        let citation = grammar.parse(written).expect(written);
+        *counts.entry(grammar.body(citation.body).expect("a body").key.to_owned()).or_default() += 1;
+    }
+    for key in [
+        "us/usc", "ak/stat", "ar/code", "co/rs", "ct/gs", "dc/code", "ga/code", "hi/rs", "ia/code", "id/code", "ky/rs",
+        "md/comar", "mi/cl", "mo/rs", "ms/code", "nc/gs", "nd/cc", "ne/rs", "nm/stat", "ri/gl", "sc/code", "sd/sdcl",
+        "tn/code", "ut/code", "va/code", "vt/stat", "wa/rcw", "wy/stat",
+    ] {
+        let count = counts.get(key).copied().unwrap_or_default();
+        assert!(count >= 40, "{key}: {count}");
+    }
+}
+
+#[test]
+fn an_edition_with_other_numbers_is_not_read_as_the_code_of_today() {
+    let grammar = grammar();
+    for (text, edition, since) in [
+        ("N.M.S.A. 1953 § 21-1-1", 1953, 1978),
+        ("N.M.S.A.1953, Section 40A-2-1", 1953, 1978),
+        ("D.C.Code 1973 § 22-3204", 1973, 2001),
+        ("D.C. Code (1981) § 22-3204", 1981, 2001),
+        ("C.R.S. 1963 § 40-2-3", 1963, 1973),
+    ] {
+        match grammar.parse(text) {
+            Err(ParseError::FormerEdition { edition: read, since: own, .. }) => {
+                assert_eq!((read, own), (edition, since))
+            }
+            other => panic!("{text}: {other:?}"),
+        }
+        let home = grammar.parse("N.M. Stat. Ann. § 1-1-1").expect("a citation");
+        let home = EnclosingProvision::of(&home).expect("a place");
+        assert_eq!(grammar.find_in_provision(text, home).count(), 0, "{text}");
+    }
+    for text in ["C.R.S.1973 § 8-73-108", "NMSA 1978, § 21-1-1", "NMSA 1978, § 47-8-33 (1975)", "W.S.1977 § 31-5-233"]
+    {
+        assert!(grammar.parse(text).is_ok(), "{text}");
+    }
 }
 
 #[test]

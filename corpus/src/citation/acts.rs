@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 
 use super::grammar::{Grammar, skip_closing};
 use super::names::{BodyName, NameTrie, WordClasses, fold_name};
+use super::number::compare;
 use super::tail;
 use super::text::{CitationText, END};
 use super::value::{BodyRef, Citation, Locator, Unit};
@@ -292,7 +293,22 @@ fn session_law(text: CitationText<'_>, start: usize) -> Option<(SessionLaw, usiz
 impl Act {
     fn place(&self, number: &str) -> Option<CodeSection> {
         let known = self.sections.get(&number.to_ascii_uppercase());
-        known.cloned().or_else(|| self.others.place(self.title, number))
+        known.cloned().or_else(|| self.others.place(self.title, number)).or_else(|| self.place_in_code(number))
+    }
+
+    /// Courts cite `ICWA § 1912` by the number that the section has in the code. The number is read so if no listed
+    /// section of the act has one as high, and if it lies within the act's sections of the code.
+    fn place_in_code(&self, number: &str) -> Option<CodeSection> {
+        let (first, last) = self.whole?;
+        let leading = |number: &str| {
+            let digits = number.bytes().take_while(u8::is_ascii_digit).count();
+            number[..digits].parse::<u32>().ok()
+        };
+        let highest = self.sections.keys().filter_map(|number| leading(number)).max()?;
+        let number = number.to_ascii_lowercase();
+        let is_within = compare(first, &number).is_le() && compare(&number, last.unwrap_or(first)).is_le();
+        let is_of_code = self.others == UnlistedSections::Unknown && is_within && leading(&number)? > highest;
+        is_of_code.then_some(CodeSection { title: self.title, number })
     }
 
     fn whole_citation(&self, body: BodyRef) -> Option<Citation> {
@@ -409,6 +425,14 @@ mod tests {
             ("ina 240a", "8 U.S.C. § 1229b"),
             ("Section 240A(b) of the Immigration and Nationality Act", "8 U.S.C. § 1229b(b)"),
             ("ERISA § 502", "29 U.S.C. § 1132"),
+            // Numbers of the code, which are higher than those of the act.
+            ("ICWA § 1912", "25 U.S.C. § 1912"),
+            ("ICWA § 1912(d)", "25 U.S.C. § 1912(d)"),
+            ("FLSA § 207", "29 U.S.C. § 207"),
+            ("TILA § 1639", "15 U.S.C. § 1639"),
+            ("ICWA § 1964", "? ICWA § 1964"),
+            ("ICWA § 114", "? ICWA § 114"),
+            ("LMRA § 185", "? LMRA § 185"),
             ("ERISA sec. 502(a)(1)(B)", "29 U.S.C. § 1132(a)(1)(B)"),
             ("section 502 of the Employee Retirement Income Security Act of 1974", "29 U.S.C. § 1132"),
             ("Title VII", "42 U.S.C. §§ 2000e to 2000e-17"),

@@ -131,6 +131,9 @@ fn write_subdivisions(text: &mut String, form: &CodeCitationForm, citation: &Cit
             text.push_str(subdivision);
         } else if index == 0 && takes_capital && is_capital && is_section {
             text.push_str(subdivision);
+        } else if index == 0 && form.shape.dot_is_subdivision && is_section && is_number {
+            text.push('.');
+            text.push_str(subdivision);
         } else {
             text.push('(');
             text.push_str(subdivision);

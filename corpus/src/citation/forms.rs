@@ -107,6 +107,8 @@ pub(super) struct CodeCitationForm {
     /// Whether the outer subdivision is written `, subd. 2(a)`.
     pub(super) subd: bool,
     pub(super) constitution: Option<ConstitutionStyle>,
+    /// The year since which the code has its numbers. An earlier edition has other sections under them.
+    pub(super) numbered_since: Option<u16>,
 }
 
 impl CodeCitationForm {
@@ -248,6 +250,7 @@ impl Forms {
                 roman_sections: options.contains("roman-sections"),
                 sections_alone: options == "sections",
             }),
+            numbered_since: None,
         });
         self.add_built_in_name(code, "{J} Const.", body);
         for spelling in &plain {
@@ -280,6 +283,7 @@ impl Forms {
             bare: options.bare,
             subd: options.subd,
             constitution: None,
+            numbered_since: options.numbered_since,
         });
         self.add_built_in_name(code, &printed, body);
         for name in names.split(';').filter(|name| *name != "-") {
@@ -371,6 +375,7 @@ impl Forms {
             bare: BareNumbers::Always,
             subd: false,
             constitution: None,
+            numbered_since: None,
         });
         for name in [&template.name, &added.name].into_iter().chain(&added.aliases) {
             self.add_plan_name(added, name, body)?;
@@ -437,6 +442,7 @@ struct FormOptions {
     bare: BareNumbers,
     subd: bool,
     letters: LetterCase,
+    numbered_since: Option<u16>,
 }
 
 impl FormOptions {
@@ -455,6 +461,7 @@ impl FormOptions {
             bare: BareNumbers::Recognisable,
             subd: false,
             letters: LetterCase::Any,
+            numbered_since: None,
         };
         for option in field.split(' ').filter(|option| *option != "-") {
             options.apply(option);
@@ -480,6 +487,12 @@ impl FormOptions {
             "parens" => self.shape.parentheses = true,
             "commas" => self.shape.commas = true,
             "capital" => self.shape.capital_is_subdivision = true,
+            "subdot" => self.shape.dot_is_subdivision = true,
+            "since" => {
+                let year = value.parse();
+                self.numbered_since =
+                    Some(year.unwrap_or_else(|_| panic!("the form table has the invalid option '{option}'")));
+            }
             "titles" => {
                 self.highest_title =
                     value.parse().unwrap_or_else(|_| panic!("the form table has the invalid option '{option}'"));

@@ -47,6 +47,12 @@ pub enum ParseError {
          number"
     )]
     NoNumber { text: String, body: String },
+    /// It names an edition of a code from before the code was numbered as it is today.
+    #[error(
+        "'{text}' cites the edition of {edition}; {body} has its present numbers since {since}, so the section may \
+         have another number today; cite that number"
+    )]
+    FormerEdition { text: String, body: String, edition: u16, since: u16 },
     /// Several codes have the name, and the number fits each of them.
     #[error("'{text}' may mean {}; write the full name of the code", .readings.join(" or "))]
     Ambiguous { text: String, readings: Vec<String> },
@@ -197,6 +203,17 @@ impl Grammar {
 
     fn explain_failure(&self, text: &str, folded: CitationText<'_>, start: usize) -> ParseError {
         let name_start = folded.skip_spaces(folded.digits_end(start));
+        if let Some((body, edition)) = self.matcher(folded).former_edition(name_start)
+            && let Some(form) = self.forms.row(body)
+            && let Some(since) = form.numbered_since
+        {
+            return ParseError::FormerEdition {
+                text: text.to_owned(),
+                body: form.body().name.to_owned(),
+                edition,
+                since,
+            };
+        }
         let named = self.forms.names.longest(folded, name_start).and_then(|(name, _)| self.body(name.body));
         match named {
             Some(body) => ParseError::NoNumber { text: text.to_owned(), body: body.name.to_owned() },

@@ -33,6 +33,8 @@ pub(super) struct CitedCode<'t> {
     pub(super) strict: bool,
     /// The name, if several codes share it. The numbers then decide which code is meant.
     pub(super) shared: Option<SharedName>,
+    /// Whether an edition is named from before the code had its present numbers: `N.M.S.A. 1953`.
+    pub(super) is_former_edition: bool,
 }
 
 impl CitedCode<'_> {
@@ -97,16 +99,28 @@ impl<'g, 't> Matcher<'g, 't> {
 
     fn name(&self, pos: usize) -> Option<(CitedCode<'t>, usize)> {
         let (name, end) = self.forms.names.longest(self.text, pos)?;
-        Some((
-            CitedCode {
-                body: name.body,
-                title: name.title,
-                appendix: false,
-                strict: name.capitals,
-                shared: name.shared,
-            },
-            self.skip_remarks(end),
-        ))
+        let (end, edition) = self.skip_remarks(end);
+        let code = CitedCode {
+            body: name.body,
+            title: name.title,
+            appendix: false,
+            strict: name.capitals,
+            shared: name.shared,
+            is_former_edition: edition.is_some_and(|year| self.is_former_edition(name.body, year)),
+        };
+        Some((code, end))
+    }
+
+    fn is_former_edition(&self, body: BodyRef, year: u16) -> bool {
+        self.form(body).and_then(|form| form.numbered_since).is_some_and(|since| year < since)
+    }
+
+    /// The body and the year of an edition that is named at `pos`, if it is from before the body had its present
+    /// numbers.
+    pub(super) fn former_edition(&self, pos: usize) -> Option<(BodyRef, u16)> {
+        let (name, end) = self.forms.names.longest(self.text, pos)?;
+        let (_, edition) = self.skip_remarks(end);
+        edition.filter(|&year| self.is_former_edition(name.body, year)).map(|year| (name.body, year))
     }
 
     /// Reads `42 U.S.C. § 1983`.
@@ -150,20 +164,37 @@ impl<'g, 't> Matcher<'g, 't> {
         Some(CitedCode { title: Some(title), appendix: target.appendix || is_appendix, ..target })
     }
 
-    /// Skips what publishers put between a name and its number: a year, `Ann.`, `(West)`, commas.
-    fn skip_remarks(&self, end: usize) -> usize {
+    /// Skips what publishers put between a name and its number: a year, `Cum. Supp.`, `Ann.`, `(West)`, commas.
+    /// Returns the earliest year that is skipped, which is that of the edition.
+    fn skip_remarks(&self, end: usize) -> (usize, Option<u16>) {
         let text = self.text;
         let mut pos = text.skip_comma(end);
-        for _ in 0..3 {
-            if let Some(after) = skip_year(text, pos) {
+        let mut years = None;
+        // The last position before a year or `Supp.`, to which only a section mark gives their meaning.
+        let mut unsure = None;
+        for _ in 0..REMARKS_MAX {
+            if let Some((year, after)) = read_year(text, pos) {
+                unsure = unsure.or(Some(pos));
+                years = Some(years.map_or(year, |earlier: u16| earlier.min(year)));
                 pos = after;
+            } else if let Some(after) = text.any_word(pos, &EDITION_WORDS) {
+                // `K.S.A. 2019 Supp. 60-1507` has no section mark.
+                let is_sure = years.is_some() && text.folded_at(text.skip_comma(after)).is_ascii_digit();
+                unsure = if is_sure { None } else { unsure.or(Some(pos)) };
+                pos = text.skip_comma(after);
             } else if let Some(after) = text.any_word(pos, &["ann", "annotated", "anno", "annot"]) {
                 pos = text.skip_comma(after);
-            } else if let Some(after) = skip_parenthetical(text, pos) {
+            } else if let Some(after) = skip_parenthetical(text, pos).or_else(|| skip_short_name(text, pos)) {
+                years = years.or_else(|| year_within(text.slice(pos, after)));
                 pos = text.skip_comma(after);
+            } else {
+                break;
             }
         }
-        pos
+        match unsure {
+            Some(before) if tail::read_mark(text, pos).is_none() => (before, None),
+            _ => (pos, years),
+        }
     }
 
     fn after_name(&self, start: usize, target: CitedCode<'t>, pos: usize) -> Option<CitationMatch> {
@@ -256,11 +287,15 @@ impl<'g, 't> Matcher<'g, 't> {
             let target = CitedCode { body: reading.body, title: reading.title, strict: true, shared: None, ..target };
             entries.iter().all(|entry| reading.accepts_number(entry, unit)).then_some((target, entries, end))
         });
-        let (only, entries, end) = fitting.next()?;
-        match fitting.next() {
-            None => Some((only, entries, end)),
+        let (first, second) = (fitting.next()?, fitting.next());
+        let Some(second) = second else { return Some(first) };
+        // `I.C. 3-5-11-9` is one number of Indiana, though `3-5` to `11-9` could be a range of Idaho.
+        let is_range = |(_, entries, _): &(_, Vec<ListedNumber>, _)| entries.iter().any(|entry| entry.last.is_some());
+        match (is_range(&first), is_range(&second)) {
+            (false, true) => Some(first),
+            (true, false) => Some(second),
             // Skip the text without a citation. Otherwise the number alone would be read as one of the text's own code.
-            Some((_, _, other_end)) => Some((only, Vec::new(), end.max(other_end))),
+            _ => Some((first.0, Vec::new(), first.2.max(second.2))),
         }
     }
 
@@ -272,6 +307,8 @@ impl<'g, 't> Matcher<'g, 't> {
         entries: Vec<ListedNumber>,
         end: usize,
     ) -> CitationMatch {
+        // Skip a citation of a former edition. Its number alone would be read as one of the text's own code.
+        let entries = if target.is_former_edition { Vec::new() } else { entries };
         let single = entries.len() == 1;
         let items = entries.into_iter().enumerate().map(|(index, entry)| {
             let range = match (single, index) {
@@ -342,13 +379,34 @@ impl<'g, 't> Matcher<'g, 't> {
             self.name(next).and_then(|(target, end)| self.title_after(target, end))
         };
         let (target, end) = found?;
-        if self.form(target.body)?.constitution.is_some() {
+        let form = self.form(target.body)?;
+        if form.constitution.is_some() {
             return None;
         }
+        let (target, end) = self.edition_after(form, target, end);
         // In `§ 5, Cal. Penal Code § 187` the name belongs to the number after it.
         let owns_number = tail::read_mark(text, end).is_some_and(|(mark, _, _)| mark != NumberMark::None)
             || (text.folded_at(end).is_ascii_digit() && of.is_none());
         (!owns_number).then(|| (target, trim_end(text, end)))
+    }
+
+    /// Reads the edition after the name of the code in `section 535.010, RSMo Supp. 2010`. A year that could be a
+    /// number of the code is none.
+    fn edition_after(&self, form: &CodeCitationForm, target: CitedCode<'t>, end: usize) -> (CitedCode<'t>, usize) {
+        let text = self.text;
+        let mut pos = end;
+        while let Some(after) = text.any_word(pos, &EDITION_WORDS) {
+            pos = text.skip_spaces(after);
+        }
+        let year_end = text.digits_end(pos);
+        let digits = text.slice(pos, year_end);
+        match read_year(text, pos) {
+            Some((year, after)) if !form.shape.fits_text(digits) && tail::read_mark(text, after).is_none() => {
+                let is_former_edition = target.is_former_edition || self.is_former_edition(target.body, year);
+                (CitedCode { is_former_edition, ..target }, year_end)
+            }
+            _ => (target, end),
+        }
     }
 
     fn title_then_name(&self, pos: usize, is_chapter: bool, unit: Unit) -> Option<(CitedCode<'t>, usize)> {
@@ -490,13 +548,41 @@ pub(super) fn trim_end(text: CitationText<'_>, end: usize) -> usize {
     trimmed
 }
 
-/// Skips the edition in `Minnesota Statutes 2022, section 609.185`. Only a section sign or word after it
-/// distinguishes a year from a section number.
-fn skip_year(text: CitationText<'_>, pos: usize) -> Option<usize> {
+/// Maximum number of remarks between a name and its number: `Ann. (1985 & Cum. Supp. 1990)`.
+const REMARKS_MAX: usize = 6;
+
+/// Words of an edition: `RSMo Cum. Supp. 2013`, `D.C. Code, 2001 Ed.`.
+const EDITION_WORDS: [&str; 8] = ["cum", "supp", "suppl", "supplement", "ed", "edition", "repl", "reissue"];
+
+/// Reads the year of the edition in `Minnesota Statutes 2022, section 609.185`, and the end of the comma after it.
+fn read_year(text: CitationText<'_>, pos: usize) -> Option<(u16, usize)> {
     let end = text.digits_end(pos);
-    let is_year = end == pos + 4 && matches!(text.slice(pos, pos + 2), "18" | "19" | "20");
-    let after = text.skip_comma(end);
-    (is_year && after > end && tail::read_mark(text, after).is_some()).then_some(after)
+    let year = year_of(text.slice(pos, end))?;
+    // A dot or a dash makes it a number.
+    let is_year = text.ends_word(end) && !matches!(text.folded_at(end), b'.' | b'-' | b':' | b'/');
+    is_year.then(|| (year, text.skip_comma(end)))
+}
+
+fn year_of(digits: &str) -> Option<u16> {
+    let is_year = digits.len() == 4 && matches!(&digits[..2], "18" | "19" | "20");
+    if is_year { digits.parse().ok() } else { None }
+}
+
+/// The first year in a remark such as `(1988 Reenactment)`.
+fn year_within(remark: &str) -> Option<u16> {
+    remark.split(|sign: char| !sign.is_ascii_digit()).find_map(year_of)
+}
+
+/// Skips a short name between a name and its number: `Ky. Rev. Stat. Ann. (K.R.S.) § 218A.1412`.
+fn skip_short_name(text: CitationText<'_>, pos: usize) -> Option<usize> {
+    const LEN_MAX: usize = 16;
+    let close = (pos + 1..pos + LEN_MAX).find(|&at| text.folded_at(at) == b')')?;
+    let inner = text.slice(pos + 1, close);
+    let is_short_name = text.folded_at(pos) == b'('
+        && inner.bytes().filter(u8::is_ascii_uppercase).count() >= 2
+        && inner.chars().all(|sign| sign.is_ascii_alphabetic() || matches!(sign, '.' | ' ' | '"' | '“' | '”'));
+    let end = text.skip_comma(close + 1);
+    (is_short_name && tail::read_mark(text, end).is_some()).then_some(close + 1)
 }
 
 /// Skips `(West 2020)`, `(2018 & Supp. IV 2022)` or `(McKinney)`: parentheses with words or a year, not a subdivision.

@@ -42,6 +42,8 @@ pub(super) struct NumberShape {
     pub(super) rising: DashRangeRule,
     /// Whether a capital after the number is its first subdivision: `COMAR 26.08.02.01A`.
     pub(super) capital_is_subdivision: bool,
+    /// Whether a dot and digits after a whole number are its first subdivision: `407.025.1` is 407.025(1).
+    pub(super) dot_is_subdivision: bool,
 }
 
 impl NumberShape {
@@ -57,6 +59,7 @@ impl NumberShape {
         commas: false,
         rising: DashRangeRule::Never,
         capital_is_subdivision: false,
+        dot_is_subdivision: false,
     };
 
     /// Whether a number can be parsed if it is written without a section sign.
@@ -190,6 +193,7 @@ pub(super) fn read(text: CitationText<'_>, pos: usize, wanted: NumberRules<'_>) 
         return Some(NumberSpan { first, last: Some(last), end });
     }
     let (token, end) = split_capital(token, end, shape);
+    let (token, end) = split_dot(token, end, shape);
     if strict && !shape.fits(&token) {
         return None;
     }
@@ -201,6 +205,19 @@ fn split_capital(token: NumberText, end: usize, shape: &NumberShape) -> (NumberT
     match token.as_str().split_at_checked(usize::from(token.len).saturating_sub(1)) {
         Some((number, last)) if last.bytes().all(|byte| byte.is_ascii_uppercase()) && shape.takes_capital(number) => {
             (NumberText::of(number.as_bytes()), end - 1)
+        }
+        _ => (token, end),
+    }
+}
+
+/// Drops the last dot and the digits after it if they are a subdivision.
+fn split_dot(token: NumberText, end: usize, shape: &NumberShape) -> (NumberText, usize) {
+    if !shape.dot_is_subdivision || token.counts().dots != shape.dots.1 + 1 {
+        return (token, end);
+    }
+    match token.as_str().rsplit_once('.') {
+        Some((number, subdivision)) if subdivision.bytes().all(|byte| byte.is_ascii_digit()) => {
+            (NumberText::of(number.as_bytes()), end - 1 - subdivision.len())
         }
         _ => (token, end),
     }

@@ -147,6 +147,13 @@ fn read_entry(text: CitationText<'_>, start: usize, expected: Expected<'_>) -> O
         end += 6;
     }
     let mut subdivisions = Vec::new();
+    if expected.shape.dot_is_subdivision && text.folded_at(end) == b'.' {
+        let digits = text.digits_end(end + 1);
+        if digits > end + 1 && text.ends_word(digits) {
+            subdivisions.push(text.slice(end + 1, digits).into());
+            end = digits;
+        }
+    }
     end = read_subdivisions(text, end, expected.shape.capital_is_subdivision, &mut subdivisions);
     let note_end = skip_note(text, end).filter(|_| expected.unit == Unit::Section);
     let (note, end) = (note_end.is_some(), note_end.unwrap_or(end));
