@@ -540,6 +540,37 @@ fn a_name_that_several_codes_have_is_read_by_the_number_and_by_what_is_held() {
     }
 }
 
+#[test]
+fn a_court_means_the_code_of_its_own_state_by_a_shared_name() {
+    let grammar = grammar();
+    let held =
+        ["Conn. Gen. Stat. § 52-557", "N.C. Gen. Stat. § 52-557", "Idaho Code § 28-12-103", "Ind. Code § 28-12-103"];
+    let held: Vec<Citation> = held.iter().map(|text| grammar.parse(text).expect("a citation")).collect();
+    let holdings = StoredCitations { grammar: &grammar, held };
+    for (jurisdiction, text, expected) in [
+        ("CT", "General Statutes § 52-557", "Conn. Gen. Stat. § 52-557"),
+        ("NC", "General Statutes § 52-557", "N.C. Gen. Stat. § 52-557"),
+        ("ID", "I.C. § 28-12-103", "Idaho Code § 28-12-103"),
+        ("IN", "I.C. § 28-12-103", "Ind. Code § 28-12-103"),
+        // A number that fits one code only is of that code, wherever it is cited.
+        ("ID", "I.C. § 35-42-1-1", "not held: Ind. Code § 35-42-1-1"),
+        ("NC", "General Statutes § 52-557k", "not held: Conn. Gen. Stat. § 52-557k"),
+        ("CT", "General Statutes § 52-558", "not held: Conn. Gen. Stat. § 52-558"),
+        ("VA", "General Statutes § 52-557", "ambiguous"),
+    ] {
+        let Ok(answers) = grammar.resolve_in(text, Some(jurisdiction), &holdings);
+        let reported = match answers.as_slice() {
+            [Resolution::Resolved { cited: CitedItem::Citation(citation), .. }] => grammar.format(citation),
+            [Resolution::NotInSnapshot { cited: CitedItem::Citation(citation) }] => {
+                format!("not held: {}", grammar.format(citation))
+            }
+            [Resolution::Ambiguous { .. }] => "ambiguous".to_owned(),
+            other => panic!("{text}: {other:?}"),
+        };
+        assert_eq!(reported, expected, "{jurisdiction}: {text}");
+    }
+}
+
 /// Contains some provisions, and covers their codes.
 struct StoredCitations<'g> {
     grammar: &'g Grammar,

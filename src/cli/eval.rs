@@ -12,6 +12,7 @@ use hornbook_index_build::progress::ProgressDisplay;
 use hornbook_search::{Depth, DepthChoice, Engine, Mode, QueryKind, RankingFeature, SearchError, Tuning, UnknownMode};
 use serde_json::{Value, json};
 
+use crate::cli::eval_census::{census, census_json, census_text};
 use crate::cli::eval_page::{ComparedQuery, page};
 use crate::cli::output::{count, print, print_json};
 use crate::cli::search::{depth_parser, mode_parser};
@@ -30,7 +31,7 @@ pub(crate) struct Eval {
     snapshot: PathBuf,
 
     /// Files of judged queries
-    #[arg(value_name = "JUDGED.jsonl", required_unless_present_any = ["headings", "make"])]
+    #[arg(value_name = "JUDGED.jsonl", required_unless_present_any = ["headings", "make", "census"])]
     judged: Vec<PathBuf>,
 
     /// Part of the queries: 'train' and 'tune' are for choosing parameters, 'report' is for
@@ -101,6 +102,25 @@ pub(crate) struct Eval {
     #[arg(long, value_name = "COUNT", conflicts_with_all = ["judged", "headings", "fit", "html"])]
     make: Option<usize>,
 
+    /// Resolve the citations of these censuses instead, and compare with another resolver
+    ///
+    /// A census is a CSV file with the columns citation, type, jurisdiction (a short code), occurrences
+    /// and resolved (whether the other resolver found it). Each citation is resolved as a court of its
+    /// jurisdiction writes it. The table shows for each jurisdiction the share resolved, of rows and
+    /// weighted by occurrences, beside that of the other resolver. Only law that the snapshot has is
+    /// counted. Every miss is listed with its reason.
+    #[arg(
+        long,
+        value_name = "FILE.csv",
+        num_args = 1..,
+        conflicts_with_all = ["judged", "headings", "make", "fit", "html", "floors", "compare", "tried"]
+    )]
+    census: Vec<PathBuf>,
+
+    /// List at most this many misses of each jurisdiction, the most cited first [default: all]
+    #[arg(long, value_name = "COUNT", requires = "census")]
+    misses: Option<usize>,
+
     /// Write a page that compares answers side by side: without and with --try, or from this
     /// snapshot and --against
     #[arg(long, value_name = "FILE.html")]
@@ -166,6 +186,14 @@ impl Eval {
         let snapshot = Arc::new(Snapshot::open(&self.snapshot)?);
         if let Some(count) = self.make {
             return print(&generated_queries(&Engine::new(snapshot)?, count)?);
+        }
+        if !self.census.is_empty() {
+            let scores = census(&Engine::new(snapshot)?, &self.census)?;
+            let misses = self.misses.unwrap_or(usize::MAX);
+            return match options.json {
+                true => print_json(&census_json(&scores, misses)),
+                false => print(&census_text(&scores, misses)),
+            };
         }
         let (as_written, left_out) = self.queries_for(&snapshot)?;
         let queries = self.queries_to_run(&as_written);

@@ -7,6 +7,7 @@ mod bench;
 mod build;
 mod config;
 mod eval;
+mod eval_census;
 mod eval_page;
 mod example;
 mod fetch;

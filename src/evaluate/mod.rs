@@ -3,6 +3,7 @@
 //! Quality and time are measured separately: quality on the first 100 results of one search, time on a
 //! page of the usual size.
 
+mod census;
 mod fit;
 mod floors;
 mod generate;
@@ -17,6 +18,10 @@ use std::time::Instant;
 use hornbook_search::{Engine, Filter, Mode, SearchError, SearchRequest};
 use serde::Serialize;
 
+pub use census::{
+    CensusCount, CensusError, CensusMiss, CensusOutcome, CensusRow, CensusScore, MissReason, census_scores,
+    read_census, resolve_census_row,
+};
 pub use fit::{TrainingExample, fit, training_examples};
 pub use floors::{FLOOR_TOLERANCE, Floor, FloorCheck, FloorsError, check_floors, floors_text, read_floors};
 pub use generate::generate_queries;

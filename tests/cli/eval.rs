@@ -150,3 +150,68 @@ fn queries_are_made_from_a_snapshot_fitted_and_shown_side_by_side() {
     let one_side = eval(&out, &judged, &["--html", page.to_str().unwrap()]);
     assert!(stderr(&one_side).contains("add --try or --against"), "{}", stderr(&one_side));
 }
+
+const CENSUS: &str = "\
+citation,citation_key,type,subtype,jurisdiction,occurrences,resolved,answer_kind
+3 S.F.C. § 1823,3 s.f.c. § 1823,Statute,state_statute,XA,70,true,exact
+Arden Rev. Stat. § 24-2-201,arden rev. stat. § 24-2-201,Statute,state_statute,XA,20,false,unresolved
+Arden Rev. Stat. § 24-2-999,arden rev. stat. § 24-2-999,Statute,state_statute,XA,6,true,exact
+\"Ruritania, or \"\"not\"\" § 5\",ruritania,Statute,state_statute,XA,4,false,unresolved
+42 U.S.C. § 1983,42 u.s.c. § 1983,Statute,usc,US,900,true,exact
+Fed. R. Civ. P. 12,fed. r. civ. p. 12,Court Rule,federal_rule,US,800,true,exact
+";
+
+#[test]
+fn a_census_is_resolved_beside_another_resolver_and_every_miss_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let (out, census) = (dir.path().join("snapshot"), dir.path().join("census.csv"));
+    built(&sample_plan(), &out);
+    fs::write(&census, CENSUS).unwrap();
+    let run = |arguments: &[&str]| {
+        hornbook().arg("eval").arg(&out).args(arguments).arg("--census").arg(&census).output().unwrap()
+    };
+
+    let output = run(&[]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stderr(&output).contains("resolving: 6 citations"), "{}", stderr(&output));
+    let text = stdout(&output);
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
+    let lines: Vec<String> = text.lines().map(words).collect();
+    assert_eq!(
+        lines,
+        [
+            "type jurisdiction rows resolved weighted other resolver weighted not loaded",
+            "Court Rule US 0 - - - - 1",
+            "Statute US 0 - - - - 1",
+            "Statute XA 4 50.0 % 90.0 % 50.0 % 76.0 % 0",
+            "",
+            "Statute XA: 2 misses (not understood 1, no such section 1)",
+            "occurrences reason other resolver citation",
+            "6 no such section resolved Arden Rev. Stat. § 24-2-999",
+            "4 not understood missed Ruritania, or \"not\" § 5",
+        ]
+    );
+
+    let output = run(&["--json", "--misses", "1"]);
+    let reported: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let arden = &reported["census"][2];
+    assert_eq!(arden["loaded"], serde_json::json!({ "rows": 4, "occurrences": 100 }));
+    assert_eq!(arden["resolved"]["occurrences"], 90);
+    assert_eq!(arden["resolvedByOther"]["occurrences"], 76);
+    assert_eq!(arden["misses"].as_array().unwrap().len(), 1);
+    assert_eq!(arden["misses"][0]["reason"], "no_such_section");
+
+    for (bad, message) in [
+        (CENSUS.replace("occurrences", "times"), "census.csv, line 2: "),
+        (CENSUS.replace(",20,false", ",twenty,false"), "census.csv, line 3: "),
+        (CENSUS.replace(",6,true", ",6,perhaps"), "census.csv, line 4: "),
+        (CENSUS.replace("\n3 S.F.C. § 1823,", "\n,"), "census.csv, line 2: the citation is empty"),
+    ] {
+        fs::write(&census, bad).unwrap();
+        let output = run(&[]);
+        assert!(!output.status.success());
+        assert!(stderr(&output).contains(message), "{message}: {}", stderr(&output));
+    }
+    fs::remove_file(&census).unwrap();
+    assert!(stderr(&run(&[])).contains("cannot read the census"));
+}

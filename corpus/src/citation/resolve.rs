@@ -120,11 +120,22 @@ pub enum Resolution {
 impl Grammar {
     /// Resolves a text that is one citation or a list. Returns one result per element, in order, and at least one.
     pub fn resolve<H: NodeLookup>(&self, text: &str, holdings: &H) -> Result<Vec<Resolution>, H::Error> {
+        self.resolve_in(text, None, holdings)
+    }
+
+    /// Resolves a text as a court of a jurisdiction writes it: of the codes that share a name (`General Statutes`,
+    /// `I.C.`), and whose numbers the cited one fits, that of the jurisdiction is meant.
+    pub fn resolve_in<H: NodeLookup>(
+        &self,
+        text: &str,
+        jurisdiction: Option<&str>,
+        holdings: &H,
+    ) -> Result<Vec<Resolution>, H::Error> {
         if text.len() > LIST_LEN_MAX {
             let error = ParseError::TooLong { bytes: text.len() };
             return Ok(vec![Resolution::Malformed { error }]);
         }
-        if let Some(all) = self.resolve_whole(text, holdings)? {
+        if let Some(all) = self.resolve_whole(text, jurisdiction, holdings)? {
             return Ok(all);
         }
         let mut all = Vec::new();
@@ -133,9 +144,9 @@ impl Grammar {
             if all.len() > ANSWERS_MAX {
                 break;
             }
-            match self.resolve_whole(segment, holdings)? {
+            match self.resolve_whole(segment, jurisdiction, holdings)? {
                 Some(mut found) => all.append(&mut found),
-                None => all.append(&mut self.resolve_parts(segment, holdings)?),
+                None => all.append(&mut self.resolve_parts(segment, jurisdiction, holdings)?),
             }
         }
         if all.is_empty() {
@@ -150,17 +161,23 @@ impl Grammar {
 
     /// Resolves a text that can be read as a whole: a citation or a list in one form, the exact citation of a node,
     /// a container, or the name of an act or session law. Returns `None` for other text.
-    fn resolve_whole<H: NodeLookup>(&self, text: &str, holdings: &H) -> Result<Option<Vec<Resolution>>, H::Error> {
+    fn resolve_whole<H: NodeLookup>(
+        &self,
+        text: &str,
+        jurisdiction: Option<&str>,
+        holdings: &H,
+    ) -> Result<Option<Vec<Resolution>>, H::Error> {
         match self.parse_list(text) {
-            Ok(citations) => {
-                let all = citations.into_iter().map(|citation| self.resolve_one(citation, holdings));
-                return all.collect::<Result<Vec<_>, H::Error>>().map(Some);
-            }
+            Ok(citations) => return self.resolve_each(citations, holdings).map(Some),
             // No stored citation is empty. The key of an overlong text is not computed, because that would cost too
             // much.
             Err(ParseError::Empty | ParseError::TooLong { .. }) => return Ok(None),
             Err(ParseError::Ambiguous { .. }) => {
-                return self.resolve_readings(self.readings(text), holdings).map(|all| Some(vec![all]));
+                let readings = self.readings(text);
+                return match self.reading_in(&readings, jurisdiction) {
+                    Some(own) => self.resolve_each(own.clone(), holdings).map(Some),
+                    None => self.resolve_readings(readings, holdings).map(|all| Some(vec![all])),
+                };
             }
             Err(_) => {}
         }
@@ -178,6 +195,18 @@ impl Grammar {
         }
         let Some(popular) = self.parse_popular(text) else { return Ok(None) };
         popular.into_iter().map(|popular| self.resolve_popular(popular, holdings)).collect::<Result<_, _>>().map(Some)
+    }
+
+    /// The reading of a shared name that is of a jurisdiction.
+    fn reading_in<'r>(&self, readings: &'r [Vec<Citation>], jurisdiction: Option<&str>) -> Option<&'r Vec<Citation>> {
+        let jurisdiction = jurisdiction?;
+        let is_of =
+            |citation: &Citation| self.body(citation.body).is_some_and(|body| body.jurisdiction == jurisdiction);
+        readings.iter().find(|citations| citations.iter().all(is_of))
+    }
+
+    fn resolve_each<H: NodeLookup>(&self, citations: Vec<Citation>, holdings: &H) -> Result<Vec<Resolution>, H::Error> {
+        citations.into_iter().map(|citation| self.resolve_one(citation, holdings)).collect()
     }
 
     /// Resolves a name that several codes share: the contents of the snapshot decide.
@@ -226,7 +255,12 @@ impl Grammar {
     }
 
     /// Resolves the elements of a list one by one. An element that cannot be parsed gives [`Resolution::Malformed`].
-    fn resolve_parts<H: NodeLookup>(&self, text: &str, holdings: &H) -> Result<Vec<Resolution>, H::Error> {
+    fn resolve_parts<H: NodeLookup>(
+        &self,
+        text: &str,
+        jurisdiction: Option<&str>,
+        holdings: &H,
+    ) -> Result<Vec<Resolution>, H::Error> {
         let parts = self.parts(text);
         let mut all: Vec<Resolution> = Vec::with_capacity(parts.len());
         let mut before: Option<Citation> = None;
@@ -245,7 +279,7 @@ impl Grammar {
                 }
                 ListElement::Unparsed(text) => {
                     let continued = before.as_ref().and_then(|before| self.continue_list(before, text));
-                    match (continued, self.resolve_whole(text, holdings)?) {
+                    match (continued, self.resolve_whole(text, jurisdiction, holdings)?) {
                         (_, Some(mut found)) => all.append(&mut found),
                         (Some(citation), None) => {
                             all.push(self.resolve_one(citation.clone(), holdings)?);

@@ -149,6 +149,20 @@ impl Engine {
         resolved.into_iter().map(|resolution| self.answer(resolution)).collect()
     }
 
+    /// Resolves a text as a court of a jurisdiction writes it: of codes that share a name, that of the jurisdiction is
+    /// meant.
+    pub fn resolve_in(&self, jurisdiction: &str, text: &str) -> Result<Vec<CitationAnswer>, SearchError> {
+        let grammar = self.snapshot().grammar();
+        let resolved = grammar.resolve_in(text, Some(jurisdiction), &SnapshotHoldings(self))?;
+        resolved.into_iter().map(|resolution| self.answer(resolution)).collect()
+    }
+
+    /// Whether a citation is in a title or another first part of its code of which the corpus has no law.
+    pub fn is_in_missing_part(&self, citation: &str) -> Result<bool, SearchError> {
+        let Ok(citation) = self.snapshot().grammar().parse(citation) else { return Ok(false) };
+        Ok(MissingPart::of(self.snapshot(), self.parts()?, &CitedItem::Citation(citation)).is_some())
+    }
+
     /// The same as [`resolve`](Self::resolve), but each provision is shown as it is on a day.
     pub fn resolve_on(&self, law: &LawOnDay, text: &str) -> Result<Vec<CitationAnswer>, SearchError> {
         let mut answers = self.resolve(text)?;
