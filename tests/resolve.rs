@@ -248,6 +248,42 @@ fn parts_of_the_federal_regulations_are_cited_with_and_without_the_word() {
 }
 
 #[test]
+fn rules_that_a_copy_of_their_title_lacks_are_outside_coverage() {
+    let line = |citation: &str, heading: &str| {
+        format!(
+            "{{\"jurisdiction\": \"US\", \"codeBody\": \"United States Code\", \"path\": [\"Title 18A—Crimes and Criminal Procedure (Appendix)\"], \"citation\": \
+             \"{citation}\", \"heading\": \"{heading}\", \"text\": \"Words of {heading}.\", \"ref\": \"\", \"status\": \"in force\"}}\n"
+        )
+    };
+    let plan = "name = 'Code'\n[[source]]\nformat = 'provisions-jsonl'\npath = 'law.jsonl'\njurisdiction = 'US'\n\
+                code_body = 'United States Code'\nkey = 'us/usc'\npublisher = 'p'\nlicense = 'l'\n\
+                edition = 'e'\nretrieved = '2026-01-01'\nurl = 'https://law.example/'\n";
+    let act = line("18 U.S.C. App. § 1", "Definitions");
+    let rules = line("Fed. R. Crim. P. 1", "Scope") + &line("Fed. R. Crim. P. 11", "Pleas");
+    for (law, rule_11, rule_99) in [
+        (act.clone(), AnswerKind::OutsideCoverage, AnswerKind::OutsideCoverage),
+        (act + &rules, AnswerKind::Resolved, AnswerKind::NotHeld),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("law.jsonl"), law).unwrap();
+        std::fs::write(dir.path().join("plan.toml"), plan).unwrap();
+        let out = dir.path().join("snapshot");
+        sample::build_plan(dir.path().join("plan.toml"), Destination::Folder(out.clone()));
+        let engine = Engine::new(Arc::new(Snapshot::open(&out).unwrap())).unwrap();
+        let resolve = |text: &str| engine.resolve(text).unwrap().remove(0);
+        assert_eq!(resolve("18 U.S.C. App. § 1").answer, AnswerKind::Resolved);
+        for (cited, expected) in [("Fed. R. Crim. P. 11", rule_11), ("Fed.R.Crim.P. 99", rule_99)] {
+            let answer = resolve(cited);
+            assert_eq!(answer.answer, expected, "{cited}: {}", answer.message);
+            let is_explained = answer.message.contains("without the Federal Rules of Criminal Procedure");
+            assert_eq!(is_explained, expected == AnswerKind::OutsideCoverage, "{}", answer.message);
+        }
+        // The appendix of title 28 is not here at all.
+        assert!(resolve("FRE 403").message.contains("the appendix to title 28"));
+    }
+}
+
+#[test]
 fn citations_below_a_container_do_not_resolve_to_it() {
     for (typed, around) in [
         ("Port Arden Municipal Code, Title 17, Article 99", "Port Arden Mun. Code tit. 17"),

@@ -23,6 +23,8 @@ pub struct CodeTitles {
 pub struct PrintedWithin {
     pub key: &'static str,
     pub title: &'static str,
+    /// The first number of the code that is printed there. A copy of the title without it does not have the code.
+    pub first_number: &'static str,
 }
 
 struct CodeTitlesTable {
@@ -61,7 +63,12 @@ impl CodeTitlesTable {
                 panic!("a row of contents.tsv does not have three fields: {line}")
             };
             match level.strip_prefix('>') {
-                Some(host) => table.within.push((key, PrintedWithin { key: host, title: numbers })),
+                Some(host) => {
+                    let Some((title, first_number)) = numbers.split_once('/') else {
+                        panic!("a row of contents.tsv has no first number: {line}")
+                    };
+                    table.within.push((key, PrintedWithin { key: host, title, first_number }));
+                }
                 None => {
                     let mut numbers: Vec<String> = numbers.split(',').flat_map(run).collect();
                     numbers.sort_by(|a, b| compare_numbers(a, b));
@@ -111,7 +118,8 @@ mod tests {
         assert!(!code.numbers.contains(&"53".to_owned()));
         assert_eq!(CodeTitles::of("us/cfr").unwrap().numbers.len(), 49);
         assert_eq!(CodeTitles::of("xa/rs"), None);
-        assert_eq!(PrintedWithin::of("us/frcp"), Some(PrintedWithin { key: "us/usc", title: "28A" }));
+        let rules_of_evidence = PrintedWithin { key: "us/usc", title: "28A", first_number: "101" };
+        assert_eq!(PrintedWithin::of("us/fre"), Some(rules_of_evidence));
         assert_eq!(PrintedWithin::of("us/usc"), None);
     }
 }

@@ -304,10 +304,28 @@ impl Engine {
             if absence.is_expected() {
                 plain.answer = AnswerKind::OutsideCoverage;
             }
+        } else if let Some(title) = self.title_without_its_rules(cited)? {
+            let code = plain.code_body.as_deref().unwrap_or("its code");
+            plain.message =
+                format!("this corpus has title {title}, but without the {code}, so it does not contain {citation}");
+            plain.answer = AnswerKind::OutsideCoverage;
         } else {
             self.explain_missing_part(plain, cited, &citation)?;
         }
         Ok(())
+    }
+
+    /// The title in which the cited code is printed, if the corpus has the title without the code: some copies of title
+    /// 18A have its acts, but not the Federal Rules of Criminal Procedure.
+    fn title_without_its_rules(&self, cited: &CitedItem) -> Result<Option<&'static str>, SearchError> {
+        let grammar = self.snapshot().grammar();
+        let body = cited.body().and_then(|body| grammar.body(body));
+        let Some((body, within)) = body.and_then(|body| Some((body, PrintedWithin::of(body.key)?))) else {
+            return Ok(None);
+        };
+        let first = grammar.key_or_folded(&format!("{} {}", body.name, within.first_number));
+        let has_code = !SnapshotHoldings(self).bearers(&first)?.is_empty();
+        Ok((!has_code).then_some(within.title))
     }
 
     /// The container around a container that the snapshot does not contain, if the snapshot contains
