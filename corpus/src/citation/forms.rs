@@ -9,6 +9,9 @@ use crate::ids::ShortCode;
 
 const TABLE: &str = include_str!("forms.tsv");
 
+/// The jurisdiction that rows for each state leave out.
+const FEDERAL: &str = "US";
+
 /// A code body that a build plan adds to the built-in ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BodyForm {
@@ -178,8 +181,13 @@ impl Forms {
         for line in rows().filter_map(|line| line.strip_prefix("@\t")) {
             forms.add_jurisdiction(line);
         }
-        for line in rows().filter(|line| !line.starts_with(['~', '@', '?'])) {
+        for line in rows().filter(|line| !line.starts_with(['~', '@', '?', '*'])) {
             forms.add_row(line);
+        }
+        for line in rows().filter_map(|line| line.strip_prefix("*\t")) {
+            for jurisdiction in rows().filter_map(|line| line.strip_prefix("@\t")) {
+                forms.add_row_of_each(line, jurisdiction);
+            }
         }
         for line in rows().filter_map(|line| line.strip_prefix("?\t")) {
             forms.add_shared(line);
@@ -264,8 +272,28 @@ impl Forms {
         }
     }
 
+    /// Adds the body of a row `key, name, template, names, options` for one state, unless the state has a row of its own
+    /// with this key.
+    fn add_row_of_each(&mut self, line: &'static str, jurisdiction: &'static str) {
+        let [key, name, template, names, shape] = fields(line);
+        let [code, spellings, _] = fields(jurisdiction);
+        let mut spellings = spellings.split(';');
+        let short = spellings.next().unwrap_or(code);
+        let full = spellings.next().filter(|full| !full.starts_with('!')).unwrap_or(short);
+        let own_key = format!("{}/{key}", code.to_ascii_lowercase());
+        if code == FEDERAL || self.rows.iter().any(|row| *row.key == *own_key) {
+            return;
+        }
+        let (name, template) = (name.replace("{J}", full), template.replace("{J}", short));
+        self.add_form(code, key, &name, &template, names, shape);
+    }
+
     fn add_row(&mut self, line: &'static str) {
         let [code, key, name, template, names, shape] = fields(line);
+        self.add_form(code, key, name, template, names, shape);
+    }
+
+    fn add_form(&mut self, code: &str, key: &str, name: &str, template: &str, names: &'static str, shape: &str) {
         let template =
             Template::parse(template).unwrap_or_else(|| panic!("the form table has an invalid template '{template}'"));
         let options = FormOptions::parse(shape);
