@@ -126,7 +126,7 @@ fn an_edition_with_other_numbers_is_not_read_as_the_code_of_today() {
     ] {
         match grammar.parse(text) {
             Err(ParseError::FormerEdition { edition: read, since: own, .. }) => {
-                assert_eq!((read, own), (edition, since))
+                assert_eq!((read, own), (edition, since));
             }
             other => panic!("{text}: {other:?}"),
         }
