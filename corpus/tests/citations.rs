@@ -444,6 +444,11 @@ fn resolving_gives_a_typed_answer() {
     // A range is found if either of its ends exists.
     assert_eq!(candidates("42 U.S.C. §§ 1983 to 1986"), [10, 11, 12]);
     assert_eq!(candidates("42 U.S.C. §§ 1980 to 1985"), [10, 11, 12]);
+    // `1983-85` is no section, and both ends of the range exist.
+    assert_eq!(candidates("42 U.S.C. § 1983-85"), [10, 11, 12]);
+    for no_range in ["42 U.S.C. § 1983-84", "42 U.S.C. § 1985-83", "42 U.S.C. § 1983-a"] {
+        assert!(matches!(resolve(no_range), Resolution::NotInSnapshot { .. }), "{no_range}");
+    }
     assert!(matches!(
         &each("42 U.S.C. §§ 1983, 1984, 1985")[..],
         [Resolution::Resolved { .. }, Resolution::NotInSnapshot { .. }, Resolution::Ambiguous { .. }]

@@ -5,6 +5,7 @@ use super::container::{Container, ContainerLevel, NamedContainer, NumberedContai
 use super::grammar::{Grammar, ParseError};
 use super::key::CitationKey;
 use super::list::ListElement;
+use super::number::{DashRangeRule, compare as number_order};
 use super::value::{BodyRef, Citation, GrammarBody, Locator, Unit};
 use crate::ids::NodeOrdinal;
 
@@ -336,7 +337,50 @@ impl Grammar {
         {
             return Ok(self.resolution_of(held, cited, holdings));
         }
+        if held.is_empty()
+            && let Some((held, range)) = self.shortened_range(&citation, holdings)?
+        {
+            return Ok(self.resolution_of(held, CitedItem::Citation(range), holdings));
+        }
         Ok(self.resolution_of(held, CitedItem::Citation(citation), holdings))
+    }
+
+    /// The range that `28 U.S.C. § 2201-02` means if no section has this number and both ends exist.
+    fn shortened_range<H: NodeLookup>(
+        &self,
+        citation: &Citation,
+        holdings: &H,
+    ) -> Result<Option<(Vec<NodeOrdinal>, Citation)>, H::Error> {
+        let Some(range) = self.as_shortened_range(citation) else { return Ok(None) };
+        let Locator::Numbered { number, last: Some(last), .. } = &range.place else { return Ok(None) };
+        for end in [number, last] {
+            let place = Locator::Numbered { unit: Unit::Section, number: end.clone(), last: None, wording: None };
+            let end = Citation { place, subdivisions: Vec::new(), ..citation.clone() };
+            if holdings.provisions(&self.key(&end))?.is_empty() {
+                return Ok(None);
+            }
+        }
+        let held = self.provisions_in_range(&range, holdings)?;
+        Ok((!held.is_empty()).then_some((held, range)))
+    }
+
+    /// Reads `2201-02` as 2201 to 2202, in codes in which two rising numbers with a dash are a range.
+    fn as_shortened_range(&self, citation: &Citation) -> Option<Citation> {
+        let Locator::Numbered { unit: Unit::Section, number, last: None, wording: None } = &citation.place else {
+            return None;
+        };
+        let (first, ending) = number.split_once('-')?;
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let form = self.forms.row(citation.body)?;
+        let is_shortened = form.shape.rising == DashRangeRule::Always
+            && is_number(first)
+            && is_number(ending)
+            && ending.len() < first.len();
+        let last = format!("{}{ending}", first.get(..first.len().checked_sub(ending.len())?)?);
+        let rises = is_shortened && number_order(first, &last).is_lt();
+        let place =
+            Locator::Numbered { unit: Unit::Section, number: first.into(), last: Some(last.into()), wording: None };
+        rises.then(|| Citation { place, ..citation.clone() })
     }
 
     /// The container that a citation means if it matches no provision.
