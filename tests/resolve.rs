@@ -284,6 +284,15 @@ fn rules_that_a_copy_of_their_title_lacks_are_outside_coverage() {
 }
 
 #[test]
+fn a_citation_that_is_not_found_is_told_what_the_copy_lacks() {
+    let answer = resolve("Port Arden Mun. Code § 17.99.010");
+    assert_eq!(answer.answer, AnswerKind::NotHeld, "{}", answer.message);
+    assert!(answer.message.ends_with("; this copy of the code lacks the tables of fees"), "{}", answer.message);
+    let of_the_state = resolve("Arden Rev. Stat. § 24-2-999");
+    assert!(!of_the_state.message.contains("lacks"), "{}", of_the_state.message);
+}
+
+#[test]
 fn citations_below_a_container_do_not_resolve_to_it() {
     for (typed, around) in [
         ("Port Arden Municipal Code, Title 17, Article 99", "Port Arden Mun. Code tit. 17"),

@@ -68,6 +68,9 @@ pub struct Source {
     pub url: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provision_url: Option<ProvisionUrl>,
+    /// What this copy of the code lacks, as its plan says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lacks: Option<String>,
     /// BLAKE3 hash of the source's files as they were read.
     pub content_hash: String,
 }
@@ -123,6 +126,11 @@ impl Catalogue {
 
     pub fn jurisdiction(&self, code: &ShortCode) -> Option<&Jurisdiction> {
         self.jurisdictions.iter().find(|jurisdiction| jurisdiction.short_code == *code)
+    }
+
+    /// What the copy of a code body lacks, in the words of the plan that it was built from.
+    pub fn lacks(&self, body: &CodeBody) -> Option<&str> {
+        self.sources.iter().filter(|source| source.name == body.name).find_map(|source| source.lacks.as_deref())
     }
 
     pub fn code_body(&self, id: CodeBodyId) -> Option<&CodeBody> {

@@ -552,6 +552,7 @@ impl BuildContext<'_> {
             license: source.planned.license.clone(),
             url: source.provenance.url.clone(),
             provision_url: source.planned.provision_url.clone(),
+            lacks: source.planned.lacks.clone(),
             content_hash: source.content_hash.clone(),
         });
         sources.collect()

@@ -105,6 +105,9 @@ pub struct PlannedSource {
     /// `https://law.example/title-{title}/section-{number}`.
     #[serde(default)]
     pub provision_url: Option<ProvisionUrl>,
+    /// What this copy of the code lacks, in words that end a sentence: `title 62, and most headings`.
+    #[serde(default)]
+    pub lacks: Option<String>,
     /// Tags of every provision of the source.
     #[serde(default)]
     pub tags: Vec<String>,
@@ -210,9 +213,12 @@ fn check_source(source: &PlannedSource) -> Result<(), String> {
         ("edition", source.edition.as_ref()),
         ("license", Some(&source.license)),
         ("url", source.url.as_ref()),
+        ("lacks", source.lacks.as_ref()),
     ] {
         if value.is_some_and(|value| value.trim().is_empty()) {
-            return Err(format!("{at}: {field} is empty; it is required because every provision shows its origin"));
+            return Err(format!(
+                "{at}: {field} is empty; write it, because readers see it, or leave it out if it is optional"
+            ));
         }
     }
     for (field, value) in

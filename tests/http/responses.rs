@@ -310,6 +310,8 @@ fn coverage_counts_loaded_law_and_lists_missing_law() {
     assert_eq!((&port["gisStatus"], &port["gisCitationQuality"]), (&"published".into(), &"linked".into()));
     assert_eq!(port["parent"], "XA");
     assert_eq!((&entry("VA")["placeholder"], &entry("VA")["gisStatus"]), (&true.into(), &"none".into()));
+    assert_eq!(port["codeBodies"][0]["lacks"], "the tables of fees");
+    assert!(entry("XA")["codeBodies"][0].get("lacks").is_none());
     let parts = &port["codeBodies"][0]["parts"];
     assert_eq!(fields(parts), ["expected", "level", "loaded", "missing"]);
     assert_eq!((&parts["level"], &parts["expected"]), (&"title".into(), &Value::Null));

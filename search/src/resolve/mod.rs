@@ -261,6 +261,11 @@ impl Engine {
         if plain.answer == AnswerKind::NotHeld {
             self.explain_absence(&mut plain, &cited)?;
         }
+        if plain.answer == AnswerKind::NotHeld
+            && let Some(lacks) = self.lacks(&cited)
+        {
+            plain.message += &format!("; this copy of the code lacks {lacks}");
+        }
         match cited {
             CitedItem::Citation(citation) => {
                 if self.is_former_citation(&snapshot.grammar().key(&citation))? {
@@ -313,6 +318,14 @@ impl Engine {
             self.explain_missing_part(plain, cited, &citation)?;
         }
         Ok(())
+    }
+
+    /// What the copy of the cited code lacks, as its plan says.
+    fn lacks(&self, cited: &CitedItem) -> Option<&str> {
+        let snapshot = self.snapshot();
+        let key = cited.body().and_then(|body| snapshot.grammar().body(body))?.key;
+        let body = snapshot.catalogue.code_bodies.iter().find(|body| body.key == key)?;
+        snapshot.catalogue.lacks(body)
     }
 
     /// The title in which the cited code is printed, if the corpus has the title without the code: some copies of title

@@ -77,6 +77,9 @@ pub struct CoveredBodyReply<'s> {
     /// no source states it.
     #[schemars(with = "Option<String>")]
     pub current_through: Option<Day>,
+    /// What this copy of the code lacks, in words, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lacks: Option<ReplyText<'s>>,
     pub parts: Cow<'s, BodyParts>,
 }
 
@@ -90,9 +93,12 @@ impl ForModel for CoverageReply<'_> {
             let held = if *placeholder { "no law yet".to_owned() } else { format!("{node_count} nodes") };
             let zoning = if gis_status.as_ref() == "published" { ", zoning layer" } else { "" };
             let _ = writeln!(text, "- {short_code} {name}: {held}{zoning}");
-            for CoveredBodyReply { name, in_force_count, current_through, parts, .. } in code_bodies {
+            for CoveredBodyReply { name, in_force_count, current_through, lacks, parts, .. } in code_bodies {
                 let through = current_through.map(|day| format!(", current through {day}")).unwrap_or_default();
                 let _ = writeln!(text, "  - {name}: {in_force_count} provisions in force{through}");
+                if let Some(lacks) = lacks {
+                    let _ = writeln!(text, "    this copy lacks {lacks}");
+                }
                 if let (Some(level), Some(missing @ [_, ..])) = (&parts.level, parts.missing.as_deref()) {
                     let _ = writeln!(text, "    missing {level}s: {}", missing.join(", "));
                 }
@@ -163,6 +169,7 @@ fn entry<'s>(
         name: ReplyText::from(&body.name),
         in_force_count: law.count_in_force(body.nodes),
         current_through: corpus.engine().oldest_current_through(body.nodes),
+        lacks: corpus.catalogue().lacks(body).map(ReplyText::from),
         parts: Cow::Borrowed(parts),
     });
     let layer = gis::published(corpus, &jurisdiction.short_code);

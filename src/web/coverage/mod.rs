@@ -96,9 +96,13 @@ fn codes(corpus: &Corpus, coverage: &CoverageReply<'_>) -> Result<Markup, ApiErr
 
 /// The missing parts of a code.
 fn missing(jurisdiction: &JurisdictionReply<'_>, body: &CodeBody) -> Markup {
-    let parts = jurisdiction.code_bodies.iter().find(|covered| covered.id == body.id).map(|covered| &covered.parts);
+    let covered = jurisdiction.code_bodies.iter().find(|covered| covered.id == body.id);
+    let parts = covered.map(|covered| &covered.parts);
     let missing = parts.and_then(|parts| parts.level.as_deref().zip(parts.missing.as_deref()));
     html! {
+        @if let Some(lacks) = covered.and_then(|covered| covered.lacks.as_deref()) {
+            br; span.count { "this copy lacks " (UntrustedText(lacks)) }
+        }
         @if let Some((level, missing @ [_, ..])) = missing {
             br; span.count { "without " (level) (if missing.len() == 1 { " " } else { "s " }) (UntrustedText(&missing.join(", "))) }
         }
