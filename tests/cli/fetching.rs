@@ -573,7 +573,7 @@ fn a_collection_is_fetched_as_far_as_it_goes_and_built_from_what_is_there() {
     let fetched = run(dir.path(), &[&["fetch", "us-law"], &base[..]].concat());
     let refused = stderr(&fetched);
     assert!(
-        !fetched.status.success() && refused.contains("va-code-unicourt: ") && refused.contains("--skip-absent"),
+        !fetched.status.success() && refused.contains("wy-code-unicourt: ") && refused.contains("--skip-absent"),
         "{refused}"
     );
     assert!(stdout(&fetched).contains("build it: hornbook build sources/us-law.toml"), "{}", stdout(&fetched));
@@ -584,7 +584,7 @@ fn a_collection_is_fetched_as_far_as_it_goes_and_built_from_what_is_there() {
         "{text}"
     );
     let missing = run(dir.path(), &["build", "sources/us-law.toml", "--check"]);
-    assert!(stderr(&missing).contains("sources/va-code-unicourt/cic-code-va.tar.gz"), "{}", stderr(&missing));
+    assert!(stderr(&missing).contains("sources/wy-code-unicourt/cic-code-wy.tar.gz"), "{}", stderr(&missing));
     let checked = run(dir.path(), &["build", "sources/us-law.toml", "--check", "--skip-absent"]);
     let said = stdout(&checked) + &stderr(&checked);
     assert!(said.contains("United States Code is left out: us-code/xml_uscAll.zip is not there"), "{said}");

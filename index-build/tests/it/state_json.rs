@@ -441,6 +441,19 @@ fn running_heads_and_headings_within_a_paragraph_are_not_law() {
     assert_eq!(imported.counts.values().sum::<u64>(), 0);
 }
 
+#[test]
+fn a_note_about_a_sunset_makes_the_validity_uncertain() {
+    let text = "9.2 Dogs.\n\nThe dog barks.\n\n(L. 2017 H.B. 1)\n\nSunset date 8-28-24";
+    let read = |text: &str| {
+        let source = with_options("credit = '^\\(L\\. '");
+        let imported = import_one("a.json", &chapter("chapter-9", &[("9.2", "Dogs.", text)]), &source);
+        let effect = imported.node("xa/code/s9.2").effect.clone();
+        (effect.uncertain, effect.remark)
+    };
+    assert_eq!(read(text), (true, Some("Sunset date 8-28-24".to_owned())));
+    assert_eq!(read(&text.replace("Sunset date 8-28-24", "Effective 8-28-24")), (false, None));
+}
+
 /// Annotations contain words such as `may` that otherwise show that law follows a line that looks like a credit.
 #[test]
 fn the_plan_names_the_paragraphs_that_begin_notes() {

@@ -323,9 +323,11 @@ pub(super) fn effect_in(notes: &[String]) -> Effect {
     let remark = Pattern::fixed(
         r"^[A-Z][\w' ]{2,40}: ?This section is ((?:effective|suspended|repealed)\b[^.]*?)(?:, (?:per|pursuant to) .*)?\.?$",
     );
-    let read = |note: &String| {
-        let remark = remark.captures(note)?[1].to_owned();
-        Some(effect_of(remark))
+    // Missouri goes on printing such sections, and does not say whether they were extended.
+    let sunset = Pattern::fixed(r"^(?:Sunset date|Terminates|Expires) \d{1,2}-\d{1,2}-\d{2,4}\b");
+    let read = |note: &String| match remark.captures(note) {
+        Some(remark) => Some(effect_of(remark[1].to_owned())),
+        None => sunset.is_match(note).then(|| Effect::unknown(note)),
     };
     notes.iter().filter_map(read).fold(Effect::default(), Effect::and)
 }
