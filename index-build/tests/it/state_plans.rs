@@ -384,6 +384,13 @@ fn iowa_gives_each_act_a_line_and_new_mexico_has_articles_in_chapters() {
         (flag.notes.len(), imported.node("ia/code/tiv/ch1b").citation.as_str()),
         (1, "Iowa Code, Title IV, Chapter 1B")
     );
+    let of_pdf = "505.1 Dogs. A dog may bark. [C24, §8604; C46, §505.1] 86 Acts, ch 1245, §745; 2023 Acts, ch 19, §2726 \
+                  Sat Dec 23 00:38:23 2023 Iowa Code 2024, Section 505.1 (19, 1)";
+    let imported = statutes("IA", "title-title-xiii-commerce/chapter-chapter-505-dogs", &[("505.1", "Dogs.", of_pdf)]);
+    let dogs = imported.node("ia/code/s505.1");
+    assert_eq!(dogs.text.as_deref(), Some("A dog may bark."));
+    let credit = "[C24, §8604; C46, §505.1] 86 Acts, ch 1245, §745; 2023 Acts, ch 19, §2726";
+    assert_eq!((dogs.source_credit.as_deref().map(str::trim), dogs.notes.len()), (Some(credit), 1));
     let path = "title-chapter-10-pets/chapter-article-16b-gifts";
     let imported = statutes(
         "NM",
