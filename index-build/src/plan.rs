@@ -139,20 +139,23 @@ pub enum PlanError {
 
 impl Plan {
     pub fn open(path: &Path) -> Result<Self, PlanError> {
-        let text = regular_file::read_text(path, PLAN_BYTES_MAX)
-            .map_err(|source| PlanError::Read { path: path.to_owned(), source })?;
-        let mut plan = Self::parse(&text, path)?;
+        let mut plan = Self::read(path)?;
         for name in std::mem::take(&mut plan.include) {
             plan.take_in(&path.parent().unwrap_or(Path::new("")).join(name))?;
         }
         Ok(plan)
     }
 
-    /// Adds the sources and jurisdictions of an included plan.
-    fn take_in(&mut self, path: &Path) -> Result<(), PlanError> {
+    /// Reads one file, without the plans that it includes.
+    fn read(path: &Path) -> Result<Self, PlanError> {
         let text = regular_file::read_text(path, PLAN_BYTES_MAX)
             .map_err(|source| PlanError::Read { path: path.to_owned(), source })?;
-        let mut included = Self::parse(&text, path)?;
+        Self::parse(&text, path)
+    }
+
+    /// Adds the sources and jurisdictions of an included plan.
+    fn take_in(&mut self, path: &Path) -> Result<(), PlanError> {
+        let mut included = Self::read(path)?;
         if !included.include.is_empty() || included.encoder.is_some() || !included.index_headings {
             let what = "an included plan has only name, [[jurisdiction]] and [[source]]; include, encoder and \
                         index_headings belong into the plan that includes it";

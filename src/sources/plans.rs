@@ -76,7 +76,7 @@ impl SourceCollection {
         names.filter_map(find)
     }
 
-    /// The plan as it stands beside the plans of its sources.
+    /// The text of the plan for a folder that also has the plans of its sources.
     pub fn plan(&self) -> String {
         self.text.replace(&format!("\"{INCLUDED_FOLDER}"), "\"")
     }

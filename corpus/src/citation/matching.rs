@@ -37,6 +37,13 @@ pub(super) struct CitedCode<'t> {
     pub(super) is_former_edition: bool,
 }
 
+impl<'t> CitedCode<'t> {
+    /// A code that the text means without naming it.
+    pub(super) fn of(body: BodyRef, title: Option<&'t str>) -> Self {
+        Self { body, title, appendix: false, strict: false, shared: None, is_former_edition: false }
+    }
+}
+
 impl CitedCode<'_> {
     pub(super) fn citation(self, place: Locator, subdivisions: Vec<Box<str>>) -> Citation {
         let title = self.title.map(|title| title.to_ascii_uppercase().into());

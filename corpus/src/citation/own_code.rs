@@ -19,8 +19,7 @@ impl<'t> Matcher<'_, 't> {
         let home = self.home?;
         let form = self.form(home.body)?;
         let title = home.title.filter(|_| form.title.is_some());
-        let target =
-            CitedCode { body: home.body, title, appendix: false, strict: true, shared: None, is_former_edition: false };
+        let target = CitedCode { strict: true, ..CitedCode::of(home.body, title) };
         let is_own = unit == Unit::Section && form.is_cited_bare(title) && !self.names_other_law(form, longest_end);
         is_own.then_some((target, list_end))
     }
@@ -58,14 +57,7 @@ impl<'t> Matcher<'_, 't> {
         let (entries, end) = tail::read_number_ends(text, text.skip_spaces(after), capital_first)?;
         let of = text.skip_spaces(text.word(text.skip_comma(end), "of")?);
         let chapter = text.word(text.skip_spaces(text.word(of, "this")?), "chapter")?;
-        let target = CitedCode {
-            body: home.body,
-            title: home.title,
-            appendix: false,
-            strict: false,
-            shared: None,
-            is_former_edition: false,
-        };
+        let target = CitedCode::of(home.body, home.title);
         let items = entries.into_iter().map(|entry| {
             let number = |end: &str| format!("{stem}.{end}").into();
             let place = Locator::Numbered {
@@ -87,14 +79,7 @@ impl<'t> Matcher<'_, 't> {
         let end = text.any_word(word, &["title", "chapter", "subchapter", "part", "subpart", "code"])?;
         let end = if text.slice(end - 1, end) == "." { end - 1 } else { end };
         let is_titled = self.form(home.body)?.title.is_some();
-        let target = CitedCode {
-            body: home.body,
-            title: home.title,
-            appendix: false,
-            strict: false,
-            shared: None,
-            is_former_edition: false,
-        };
+        let target = CitedCode::of(home.body, home.title);
         (is_titled == home.title.is_some()).then_some((target, end))
     }
 
@@ -103,14 +88,7 @@ impl<'t> Matcher<'_, 't> {
     pub(super) fn plain_us_code(&self) -> Option<CitedCode<'t>> {
         let is_federal =
             |home: EnclosingProvision<'_>| self.form(home.body).is_some_and(|form| form.body().jurisdiction == "US");
-        let target = CitedCode {
-            body: self.us_code,
-            title: None,
-            appendix: false,
-            strict: false,
-            shared: None,
-            is_former_edition: false,
-        };
+        let target = CitedCode::of(self.us_code, None);
         self.home.is_none_or(is_federal).then_some(target)
     }
 }
