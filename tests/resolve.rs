@@ -373,3 +373,11 @@ fn every_provision_resolves_by_its_own_citation() {
         assert!(answer.candidates.iter().any(|one| one.node_id == id), "{citation}: {}", answer.message);
     }
 }
+
+#[test]
+fn rule_numbers_with_a_dot_after_the_dash_are_read_whole_in_running_text() {
+    let grammar = ENGINE.snapshot().grammar();
+    let text = "Under Arden Admin. Code r. 310-2-.03(1), and 3 S.F.C. §§ 823, 824, no vessel may.";
+    let found: Vec<String> = grammar.find_in(text).map(|(_, citation)| grammar.format(&citation)).collect();
+    assert_eq!(found, ["Arden Admin. Code r. 310-2-.03(1)", "3 S.F.C. § 823", "3 S.F.C. § 824"]);
+}

@@ -236,6 +236,7 @@ fn read_token(text: CitationText<'_>, start: usize, shape: &NumberShape) -> Opti
         let next = text.folded_at(pos + len);
         let joins = match sign {
             b'.' => next.is_ascii_digit(),
+            b'-' if next == b'.' => text.folded_at(pos + len + 1).is_ascii_digit(),
             b'-' => next.is_ascii_digit() || letters_suffix(text, pos + len),
             b':' => shape.colons.1 > 0 && next.is_ascii_digit(),
             b'/' => shape.slashes.1 > 0 && next.is_ascii_alphanumeric(),
@@ -249,6 +250,13 @@ fn read_token(text: CitationText<'_>, start: usize, shape: &NumberShape) -> Opti
             return None;
         }
         pos += len;
+        // `310-2-.03`, as some codes of regulations number their rules.
+        if sign == b'-' && next == b'.' {
+            if !number.push(next) {
+                return None;
+            }
+            pos += 1;
+        }
     }
     text.ends_word(pos).then_some((number, pos))
 }
