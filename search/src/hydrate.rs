@@ -64,7 +64,8 @@ impl Engine {
         self.wording(node, law.shown(node).place).map(|(heading, _)| heading)
     }
 
-    pub(super) fn id_of(&self, node: NodeOrdinal) -> Result<NodeId, SearchError> {
+    /// The id of a node.
+    pub fn id_of(&self, node: NodeOrdinal) -> Result<NodeId, SearchError> {
         let snapshot = self.snapshot();
         snapshot.outline.id(node).ok_or_else(|| {
             let path = snapshot.dir().join(outline::FILE_NAME);

@@ -132,7 +132,7 @@ fn merged(here: &[Scored], elsewhere: &[Scored], share: f32) -> Vec<Scored> {
 #[derive(Debug, Default)]
 pub(crate) struct Constraints {
     /// The documents that contain all phrases, ascending; `None` if there is no phrase.
-    pub(super) required: Option<Vec<u32>>,
+    pub(crate) required: Option<Vec<u32>>,
     pub(super) excluded: DocumentBitmap,
 }
 

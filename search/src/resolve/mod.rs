@@ -166,13 +166,27 @@ impl Engine {
     /// The same as [`resolve`](Self::resolve), but each provision is shown as it is on a day.
     pub fn resolve_on(&self, law: &LawOnDay, text: &str) -> Result<Vec<CitationAnswer>, SearchError> {
         let mut answers = self.resolve(text)?;
-        for cited in answers.iter_mut().flat_map(|answer| &mut answer.candidates) {
+        answers.iter_mut().try_for_each(|answer| self.show_on(law, answer))?;
+        Ok(answers)
+    }
+
+    /// The answer to a citation that was found in a text, as the law is on a day.
+    pub fn answer_on(&self, law: &LawOnDay, citation: Citation) -> Result<CitationAnswer, SearchError> {
+        let resolution = self.snapshot().grammar().resolve_one(citation, &SnapshotHoldings(self))?;
+        let mut answer = self.answer(resolution)?;
+        self.show_on(law, &mut answer)?;
+        Ok(answer)
+    }
+
+    /// Shows each provision of an answer as it is on a day.
+    fn show_on(&self, law: &LawOnDay, answer: &mut CitationAnswer) -> Result<(), SearchError> {
+        for cited in &mut answer.candidates {
             let Some(node) = self.snapshot().ordinal(cited.node_id) else { continue };
             let shown = law.shown(node);
             cited.heading = self.heading_on(law, node)?.into_owned();
             (cited.status, cited.effective_from, cited.effective_to) = (shown.status, shown.from, shown.to);
         }
-        Ok(answers)
+        Ok(())
     }
 
     /// The places where the text of a provision cites exactly one provision of the snapshot, in order;

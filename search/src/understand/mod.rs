@@ -30,8 +30,7 @@ use split_compounds::{TypedToken, split_compounds};
 pub(super) use stop_words::{is_stop_word, is_stop_word_as_typed};
 use synonyms::add_synonyms;
 pub(super) use synonyms::has_synonym_entry;
-use words::terms_in_sequence;
-pub(super) use words::{AlternativeTerm, QueryWord, is_quote, term_of, with_analyzer};
+pub(super) use words::{AlternativeTerm, QueryWord, is_quote, term_of, terms_in_sequence, with_analyzer};
 
 /// A longer sequence of words is not looked up as typed.
 const ROW_WORDS_MAX: usize = 48;

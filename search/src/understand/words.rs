@@ -72,7 +72,7 @@ pub(crate) fn with_analyzer<R>(work: impl FnOnce(&mut Analyzer) -> R) -> R {
 }
 
 /// The terms of a text in sequence; a compound is given by its parts.
-pub(super) fn terms_in_sequence(text: &str) -> Vec<String> {
+pub(crate) fn terms_in_sequence(text: &str) -> Vec<String> {
     let mut terms = Vec::new();
     with_analyzer(|analyzer| {
         analyzer.analyze(text, |token| {
