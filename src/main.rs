@@ -16,7 +16,7 @@ fn main() -> ExitCode {
     match result {
         Err(error) if !cli::is_output_closed(&*error) => {
             cli::print_to_stderr(&format!("hornbook: {error}"));
-            ExitCode::FAILURE
+            ExitCode::from(cli::exit_code(&*error))
         }
         Ok(()) | Err(_) => ExitCode::SUCCESS,
     }

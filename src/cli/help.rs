@@ -8,7 +8,7 @@ use clap::Command;
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Bring law here", &["sources", "fetch", "update"]),
     ("Make a snapshot", &["example", "build", "verify", "inspect", "snapshot"]),
-    ("Use a snapshot", &["search", "resolve", "suggest"]),
+    ("Use a snapshot", &["search", "resolve", "suggest", "check"]),
     ("Run the service", &["serve", "mcp", "reload", "healthcheck", "config"]),
     ("Manage customers", &["inbox", "account", "key", "grant", "purchase", "order", "ledger"]),
     ("Keep the state safe", &["backup", "restore", "audit"]),

@@ -5,6 +5,7 @@ mod accounts;
 mod as_of;
 mod bench;
 mod build;
+mod check;
 mod config;
 mod eval;
 mod eval_census;
@@ -39,7 +40,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use hornbook::admin::command::AdminCommand;
 use hornbook::config::{Config, FlagValue};
 
-pub(crate) use output::{CommandResult, is_output_closed, print_to_stderr};
+use output::CommandError;
+pub(crate) use output::{CommandResult, exit_code, is_output_closed, print_to_stderr};
 
 /// US federal and state law on one machine
 ///
@@ -98,6 +100,7 @@ enum Command {
     Snapshot(snapshot::SnapshotCommand),
     Resolve(resolve::Resolve),
     Search(search::Search),
+    Check(check::Check),
     Eval(eval::Eval),
     Bench(bench::Bench),
     Suggest(suggest::Suggest),
@@ -131,6 +134,7 @@ impl Cli {
             Some(Command::Snapshot(command)) => command.run(&options),
             Some(Command::Resolve(command)) => command.run(&options),
             Some(Command::Search(command)) => command.run(&options),
+            Some(Command::Check(command)) => command.run(&options),
             Some(Command::Eval(command)) => command.run(&options),
             Some(Command::Bench(command)) => command.run(&options),
             Some(Command::Suggest(command)) => command.run(&options),

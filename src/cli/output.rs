@@ -14,6 +14,19 @@ use serde::Serialize;
 /// The result of a command. `main` prints an error as one line.
 pub(crate) type CommandResult = Result<(), Box<dyn Error>>;
 
+/// Any error of a command.
+pub(crate) type CommandError = Box<dyn Error>;
+
+/// A command that answers with its exit code could not run at all. The exit code is then 2.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct CannotRun(pub(super) CommandError);
+
+/// The exit code of a command that failed.
+pub(crate) fn exit_code(error: &(dyn Error + 'static)) -> u8 {
+    if error.is::<CannotRun>() { 2 } else { 1 }
+}
+
 /// The reader closed the pipe.
 #[derive(Debug, thiserror::Error)]
 #[error("the output was closed")]

@@ -15,7 +15,8 @@ use std::path::Path;
 use source::{Source, package, text_of};
 
 /// The sources of each package. Cargo holds what each package may use.
-const PACKAGES: &[&str] = &["accounts/src", "base/src", "corpus/src", "index-build/src", "search/src", "src"];
+const PACKAGES: &[&str] =
+    &["accounts/src", "base/src", "check/src", "corpus/src", "index-build/src", "search/src", "src"];
 
 /// Packages that only some modules of `src` may use.
 const GUARDED_PACKAGES: &[(&str, &str)] = &[("accounts", "hornbook_accounts"), ("search", "hornbook_search")];

@@ -1,0 +1,124 @@
+//! HTML, read as a browser divides it into tags and text. Scripts, styles and the head but for the title are left out.
+
+use std::cell::RefCell;
+
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::states::RawKind;
+use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
+
+use super::{BlockWriter, BriefBlockKind};
+
+/// Elements whose text flows on in the paragraph around them.
+const INLINE: [&str; 32] = [
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins",
+    "kbd", "label", "mark", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u",
+    "var",
+];
+
+/// Elements without text for readers.
+const LEFT_OUT: [&str; 8] = ["script", "style", "template", "noscript", "iframe", "svg", "math", "object"];
+
+/// How many times the length of the file may be searched for the places of its texts.
+const SEARCHES_MAX: usize = 16;
+
+pub(super) fn read(source: &str, writer: &mut BlockWriter) {
+    let reader = RefCell::new(HtmlReader {
+        source,
+        writer,
+        next: 0,
+        budget: source.len().saturating_mul(SEARCHES_MAX),
+        quotes: 0,
+        left_out: None,
+    });
+    let tokenizer = Tokenizer::new(HtmlSink(reader), TokenizerOpts::default());
+    let input = BufferQueue::default();
+    input.push_back(StrTendril::from_slice(source));
+    let _ = tokenizer.feed(&input);
+    tokenizer.end();
+    tokenizer.sink.0.into_inner().end();
+}
+
+struct HtmlSink<'r>(RefCell<HtmlReader<'r>>);
+
+struct HtmlReader<'r> {
+    source: &'r str,
+    writer: &'r mut BlockWriter,
+    /// Where the next text is sought in the file.
+    next: usize,
+    budget: usize,
+    /// The number of open block quotations.
+    quotes: usize,
+    /// The element whose text is left out, and the number of elements of its name that are open.
+    left_out: Option<(String, usize)>,
+}
+
+impl TokenSink for HtmlSink<'_> {
+    type Handle = ();
+
+    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
+        let mut reader = self.0.borrow_mut();
+        match token {
+            Token::CharacterTokens(text) => reader.text(&text),
+            Token::TagToken(tag) => return reader.tag(&tag),
+            _ => {}
+        }
+        TokenSinkResult::Continue
+    }
+}
+
+impl HtmlReader<'_> {
+    fn text(&mut self, text: &str) {
+        if self.left_out.is_some() {
+            return;
+        }
+        let place = self.place_of(text);
+        self.writer.push(text, place);
+    }
+
+    /// Where a text is in the file. A text with an entity is not found there as it is.
+    fn place_of(&mut self, text: &str) -> Option<usize> {
+        let rest = self.source.get(self.next..)?;
+        let rest = &rest.as_bytes()[..rest.len().min(self.budget)];
+        let found = memchr::memmem::find(rest, text.as_bytes());
+        self.budget -= found.map_or(rest.len(), |at| at + text.len());
+        let at = self.next + found?;
+        self.next = at + text.len();
+        Some(at)
+    }
+
+    fn tag(&mut self, tag: &Tag) -> TokenSinkResult<()> {
+        let (name, opens) = (&*tag.name, tag.kind == TagKind::StartTag);
+        if let Some((left_out, open)) = &mut self.left_out {
+            if **left_out == *name && !tag.self_closing {
+                *open = if opens { *open + 1 } else { open.saturating_sub(1) };
+            }
+            if *open == 0 {
+                self.left_out = None;
+            }
+            return TokenSinkResult::Continue;
+        }
+        match name {
+            "q" => self.writer.push_character(if opens { '“' } else { '”' }, None),
+            "br" => self.writer.push_character(' ', None),
+            name if INLINE.contains(&name) || LEFT_OUT.contains(&name) => {}
+            "blockquote" => {
+                self.end();
+                self.quotes = if opens { self.quotes + 1 } else { self.quotes.saturating_sub(1) };
+            }
+            _ => self.end(),
+        }
+        if opens && !tag.self_closing && LEFT_OUT.contains(&name) {
+            self.left_out = Some((name.to_owned(), 1));
+        }
+        match name {
+            "script" if opens => TokenSinkResult::RawData(RawKind::ScriptData),
+            "style" | "noscript" | "iframe" if opens => TokenSinkResult::RawData(RawKind::Rawtext),
+            "title" | "textarea" if opens => TokenSinkResult::RawData(RawKind::Rcdata),
+            _ => TokenSinkResult::Continue,
+        }
+    }
+
+    fn end(&mut self) {
+        self.writer.end(if self.quotes > 0 { BriefBlockKind::Quote } else { BriefBlockKind::Paragraph });
+    }
+}

@@ -1,0 +1,370 @@
+//! Compares each quotation of a document with the law that it is attributed to.
+
+use std::collections::HashMap;
+
+use hornbook_corpus::ids::NodeOrdinal;
+use hornbook_search::{Engine, LawOnDay, SearchError, WordingText};
+
+use crate::brief::Brief;
+use crate::check_citations::CheckedCitation;
+use crate::compare::{
+    Difference, DifferenceKind, FoldedLaw, FoundPassage, LawWords, MarkedQuotation, WordComparison, compare_words,
+};
+use crate::report::{CitationVerdict, CitedProvision, QuotationFinding, QuotationVerdict};
+use crate::sources::FoundQuotation;
+
+/// The bytes of law that all quotations of a document are compared with.
+const COMPARED_BYTES_MAX: u64 = 256 << 20;
+
+/// The steps of all comparisons word by word.
+const STEPS_MAX: u64 = 150_000_000;
+
+/// The number of quotations that are sought in the whole corpus.
+const LOOKUPS_MAX: u32 = 1_000;
+
+/// The provisions compared with a quotation that is sought in the whole corpus.
+const CANDIDATES_MAX: usize = 48;
+
+/// The provisions that an answer names.
+const NAMED_MAX: usize = 5;
+
+/// The bytes of law that are kept prepared for the next quotation.
+const KEPT_BYTES_MAX: usize = 48 << 20;
+
+/// A wording prepared for comparisons.
+struct PreparedWording<'s> {
+    wording: WordingText<'s>,
+    folded: FoldedLaw<'s>,
+    words: Option<LawWords<'s>>,
+}
+
+/// Compares quotations, and keeps the texts that it has prepared.
+pub(crate) struct QuotationChecker<'s> {
+    engine: &'s Engine,
+    law: &'s LawOnDay,
+    kept: HashMap<NodeOrdinal, Vec<PreparedWording<'s>>>,
+    kept_bytes: usize,
+    bytes_left: u64,
+    steps_left: u64,
+    lookups_left: u32,
+}
+
+/// The answer to a quotation, wherever it comes from.
+pub(crate) struct QuotationResult {
+    pub(crate) verdict: QuotationVerdict,
+    pub(crate) message: String,
+    pub(crate) found_in: Vec<CitedProvision>,
+    pub(crate) differences: Vec<Difference>,
+}
+
+impl QuotationResult {
+    fn new(verdict: QuotationVerdict, message: impl Into<String>) -> Self {
+        Self { verdict, message: message.into(), found_in: Vec::new(), differences: Vec::new() }
+    }
+}
+
+impl<'s> QuotationChecker<'s> {
+    pub(crate) fn new(engine: &'s Engine, law: &'s LawOnDay) -> Self {
+        Self {
+            engine,
+            law,
+            kept: HashMap::new(),
+            kept_bytes: 0,
+            bytes_left: COMPARED_BYTES_MAX,
+            steps_left: STEPS_MAX,
+            lookups_left: LOOKUPS_MAX,
+        }
+    }
+
+    /// Checks a quotation of a document.
+    pub(crate) fn check(
+        &mut self,
+        brief: &Brief,
+        quotation: &FoundQuotation,
+        citations: &[CheckedCitation],
+    ) -> Result<QuotationFinding, SearchError> {
+        let text = &brief.text()[quotation.range.clone()];
+        let sources: Vec<&CheckedCitation> =
+            quotation.sources.iter().filter_map(|&place| citations.get(place)).collect();
+        let quoted = MarkedQuotation::new(text);
+        let (nearest, mut result) = self.compare(&quoted, &sources)?;
+        if quotation.is_weak && result.verdict == QuotationVerdict::NotFound {
+            let message = "no provision of this corpus has these words, but the sentence names no source: they may be from elsewhere";
+            result = QuotationResult::new(QuotationVerdict::Unchecked, message);
+        }
+        let QuotationResult { verdict, message, found_in, differences } = result;
+        Ok(QuotationFinding {
+            place: brief.place(quotation.range.start),
+            text: text.to_owned(),
+            verdict,
+            attributed_to: nearest.and_then(|source| source.finding.citation.clone()),
+            message,
+            found_in,
+            differences,
+            range: quotation.range.clone(),
+        })
+    }
+
+    /// Compares a quotation with its sources, and returns the source that it belongs to.
+    pub(crate) fn compare<'c>(
+        &mut self,
+        quoted: &MarkedQuotation<'_>,
+        sources: &[&'c CheckedCitation],
+    ) -> Result<(Option<&'c CheckedCitation>, QuotationResult), SearchError> {
+        let nearest = sources.first().copied();
+        for &source in sources {
+            for &node in &source.nodes {
+                if let Some(passage) = self.find_in(quoted, node, 0)? {
+                    return Ok((Some(source), self.repeated(&source.subdivision, node, &passage)?));
+                }
+            }
+        }
+        for &source in sources {
+            if let Some(result) = self.in_other_wording(quoted, source)? {
+                return Ok((Some(source), result));
+            }
+        }
+        if self.bytes_left == 0 {
+            return Ok((nearest, too_much()));
+        }
+        let is_loaded = |source: &&CheckedCitation| {
+            !matches!(
+                source.finding.verdict,
+                CitationVerdict::NotLoaded | CitationVerdict::Unclear | CitationVerdict::Ambiguous
+            ) || !source.nodes.is_empty()
+        };
+        if !sources.iter().copied().any(|source| is_loaded(&source)) {
+            let message = "the law that it is attributed to is not in this corpus, or not clear";
+            return Ok((nearest, QuotationResult::new(QuotationVerdict::Unchecked, message)));
+        }
+        if let Some((source, elsewhere)) = self.in_container_or_elsewhere(quoted, sources)? {
+            return Ok((source.or(nearest), elsewhere));
+        }
+        if let Some((source, altered)) = self.altered(quoted, sources)? {
+            return Ok((Some(source), altered));
+        }
+        if self.bytes_left == 0 || self.lookups_left == 0 || self.steps_left == 0 {
+            return Ok((nearest, too_much()));
+        }
+        Ok((nearest, not_found()))
+    }
+
+    /// The answer to a quotation that its provision has.
+    fn repeated(
+        &mut self,
+        subdivision: &str,
+        node: NodeOrdinal,
+        passage: &FoundPassage,
+    ) -> Result<QuotationResult, SearchError> {
+        let (verdict, mut message) = match passage.is_marked {
+            false => (QuotationVerdict::Verbatim, "word for word the law".to_owned()),
+            true => (
+                QuotationVerdict::Marked,
+                "word for word the law, but for what brackets and ellipses announce".to_owned(),
+            ),
+        };
+        if !subdivision.is_empty()
+            && let Some(wording) = self.prepared(node)?.first().map(|prepared| prepared.wording)
+        {
+            let paragraphs = self.engine.paragraphs_of(node, &wording);
+            let own = paragraphs.iter().rev().find(|paragraph| paragraph.start <= passage.range.start);
+            let own = own.map_or("", |own| own.path.as_str());
+            let last = paragraphs.iter().rev().find(|paragraph| paragraph.start < passage.range.end);
+            let is_inside = |path: &str| path.starts_with(subdivision) || subdivision.starts_with(path);
+            if !own.is_empty() && !is_inside(own) && !last.is_some_and(|last| is_inside(&last.path)) {
+                message += &format!("; it is in {own}, and the citation names {subdivision}");
+            }
+        }
+        let found_in = vec![self.provision(node)?];
+        Ok(QuotationResult { found_in, ..QuotationResult::new(verdict, message) })
+    }
+
+    fn in_other_wording(
+        &mut self,
+        quoted: &MarkedQuotation<'_>,
+        source: &CheckedCitation,
+    ) -> Result<Option<QuotationResult>, SearchError> {
+        for &node in &source.nodes {
+            for place in 1..self.prepared(node)?.len() {
+                if self.find_in(quoted, node, place)?.is_none() {
+                    continue;
+                }
+                let wording = self.prepared(node)?[place].wording;
+                let days = match (wording.from, wording.to) {
+                    (Some(from), Some(to)) => format!("in effect from {from} until {to}"),
+                    (Some(from), None) => format!("in effect from {from}"),
+                    (None, Some(to)) => format!("in effect until {to}"),
+                    (None, None) => "printed beside the one in force".to_owned(),
+                };
+                let message = format!("word for word another wording of the provision, {days}; quote the one in force");
+                let found_in = vec![self.provision(node)?];
+                return Ok(Some(QuotationResult {
+                    found_in,
+                    ..QuotationResult::new(QuotationVerdict::OtherWording, message)
+                }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Looks in the whole corpus. A provision within a cited container is not elsewhere.
+    fn in_container_or_elsewhere<'c>(
+        &mut self,
+        quoted: &MarkedQuotation<'_>,
+        sources: &[&'c CheckedCitation],
+    ) -> Result<Option<(Option<&'c CheckedCitation>, QuotationResult)>, SearchError> {
+        let found = self.find_anywhere(quoted)?;
+        let Some(first) = found.first() else { return Ok(None) };
+        let outline = &self.engine.snapshot().outline;
+        for (node, is_marked) in &found {
+            let around = sources.iter().find(|source| {
+                source.nodes.iter().any(|&cited| cited != *node && outline.subtree(cited).contains(node.0))
+            });
+            if let Some(&source) = around {
+                let passage = FoundPassage { range: 0..0, is_marked: *is_marked };
+                let result = self.repeated("", *node, &passage)?;
+                return Ok(Some((Some(source), result)));
+            }
+        }
+        let found_in = found.iter().take(NAMED_MAX).map(|(node, _)| self.provision(*node));
+        let found_in = found_in.collect::<Result<Vec<_>, SearchError>>()?;
+        let name = self.engine.snapshot().cards.get(first.0)?.citation;
+        let more = match found.len() {
+            1 => String::new(),
+            count => format!(" and {} more", count - 1),
+        };
+        let message = format!("not in the cited provision, but word for word in {name}{more}; correct the citation");
+        Ok(Some((None, QuotationResult { found_in, ..QuotationResult::new(QuotationVerdict::Elsewhere, message) })))
+    }
+
+    /// The answer to a quotation without a citation.
+    pub(crate) fn find_source(&mut self, quoted: &MarkedQuotation<'_>) -> Result<QuotationResult, SearchError> {
+        let found = self.find_anywhere(quoted)?;
+        let Some(&(first, is_marked)) = found.first() else { return Ok(not_found()) };
+        let name = self.engine.snapshot().cards.get(first)?.citation;
+        let (verdict, how) = match is_marked {
+            false => (QuotationVerdict::Verbatim, "word for word"),
+            true => (QuotationVerdict::Marked, "word for word, but for what brackets and ellipses announce,"),
+        };
+        let message = match found.len() {
+            1 => format!("{how} in {name}"),
+            count => format!("{how} in {name} and {} more", count - 1),
+        };
+        let found_in = found.iter().take(NAMED_MAX).map(|(node, _)| self.provision(*node));
+        let found_in = found_in.collect::<Result<Vec<_>, SearchError>>()?;
+        Ok(QuotationResult { found_in, ..QuotationResult::new(verdict, message) })
+    }
+
+    /// The provisions of the corpus that have the words of a quotation, each with whether marks announce changes.
+    fn find_anywhere(&mut self, quoted: &MarkedQuotation<'_>) -> Result<Vec<(NodeOrdinal, bool)>, SearchError> {
+        let Some(left) = self.lookups_left.checked_sub(1) else { return Ok(Vec::new()) };
+        self.lookups_left = left;
+        let mut found = Vec::new();
+        for node in self.engine.provisions_with(quoted.longest_part(), CANDIDATES_MAX)? {
+            if let Some(passage) = self.find_in(quoted, node, 0)? {
+                found.push((node, passage.is_marked));
+            }
+        }
+        Ok(found)
+    }
+
+    fn altered<'c>(
+        &mut self,
+        quoted: &MarkedQuotation<'_>,
+        sources: &[&'c CheckedCitation],
+    ) -> Result<Option<(&'c CheckedCitation, QuotationResult)>, SearchError> {
+        let mut best: Option<(f64, &CheckedCitation, NodeOrdinal, WordComparison)> = None;
+        for &source in sources {
+            for &node in &source.nodes {
+                let mut steps = self.steps_left;
+                let Some(prepared) = self.prepared(node)?.first_mut() else { continue };
+                let text = prepared.wording.text;
+                let words = prepared.words.get_or_insert_with(|| LawWords::new(text));
+                let compared = compare_words(quoted, words, &mut steps);
+                self.steps_left = steps;
+                self.spend(text.len() as u64);
+                if let Some(compared) = compared
+                    && best.as_ref().is_none_or(|(share, ..)| compared.share > *share)
+                {
+                    best = Some((compared.share, source, node, compared));
+                }
+            }
+        }
+        let Some((_, source, node, compared)) = best else { return Ok(None) };
+        let (verdict, message) = match compared.has_same_words {
+            true => (QuotationVerdict::Punctuation, "every word is the law's, but the punctuation differs".to_owned()),
+            false => {
+                let has = |kind| compared.differences.iter().any(|part| part.kind == kind);
+                let how = match (has(DifferenceKind::OnlyQuoted), has(DifferenceKind::OnlyLaw)) {
+                    (true, false) => "the quotation adds words to the law without a sign",
+                    (false, true) => "the quotation leaves out words of the law without a sign",
+                    _ => "the quotation changes words of the law without a sign",
+                };
+                let message = format!("{how}; correct it, or mark the changes with brackets and ellipses");
+                (QuotationVerdict::Altered, message)
+            }
+        };
+        let found_in = vec![self.provision(node)?];
+        let result = QuotationResult { verdict, message, found_in, differences: compared.differences };
+        Ok(Some((source, result)))
+    }
+
+    /// The passage of a wording that the quotation repeats.
+    fn find_in(
+        &mut self,
+        quoted: &MarkedQuotation<'_>,
+        node: NodeOrdinal,
+        place: usize,
+    ) -> Result<Option<FoundPassage>, SearchError> {
+        if self.bytes_left == 0 {
+            return Ok(None);
+        }
+        let Some(prepared) = self.prepared(node)?.get(place) else { return Ok(None) };
+        let found = quoted.find_in(&prepared.folded);
+        let searched = prepared.folded.take_searched();
+        self.spend(searched);
+        Ok(found)
+    }
+
+    fn spend(&mut self, bytes: u64) {
+        self.bytes_left = self.bytes_left.saturating_sub(bytes.max(64));
+    }
+
+    /// The wordings of a provision, prepared; first the one that is shown on the day.
+    fn prepared(&mut self, node: NodeOrdinal) -> Result<&mut Vec<PreparedWording<'s>>, SearchError> {
+        if !self.kept.contains_key(&node) {
+            if self.kept_bytes > KEPT_BYTES_MAX {
+                self.kept.clear();
+                self.kept_bytes = 0;
+            }
+            let wordings = self.engine.wordings_on(self.law, node)?;
+            let prepared: Vec<PreparedWording<'s>> = wordings
+                .into_iter()
+                .map(|wording| PreparedWording { folded: FoldedLaw::new(wording.text), wording, words: None })
+                .collect();
+            let bytes: usize = prepared.iter().map(|prepared| prepared.wording.text.len()).sum();
+            self.kept_bytes += bytes;
+            self.spend(bytes as u64);
+            self.kept.insert(node, prepared);
+        }
+        Ok(self.kept.entry(node).or_default())
+    }
+
+    fn provision(&self, node: NodeOrdinal) -> Result<CitedProvision, SearchError> {
+        let snapshot = self.engine.snapshot();
+        let citation = snapshot.cards.get(node)?.citation.to_owned();
+        let heading = self.engine.heading_on(self.law, node)?.into_owned();
+        let node_id = self.engine.id_of(node)?;
+        Ok(CitedProvision { node_id, citation, heading, status: self.law.status(node), url: None })
+    }
+}
+
+fn not_found() -> QuotationResult {
+    let message = "no provision of this corpus has these words; check the source, or take away the quotation marks";
+    QuotationResult::new(QuotationVerdict::NotFound, message)
+}
+
+fn too_much() -> QuotationResult {
+    let message = "the document has more to compare than one check does; check it in parts";
+    QuotationResult::new(QuotationVerdict::Unchecked, message)
+}

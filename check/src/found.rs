@@ -1,0 +1,142 @@
+//! Finds the citations and quotations of a document, without a look at the law.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use hornbook_corpus::citation::{Citation, Grammar};
+use hornbook_corpus::day::Day;
+use hornbook_search::{Engine, LawOnDay, SearchError};
+
+use crate::attribution::attribute;
+use crate::brief::{Brief, BriefBlockKind, BriefError, FINDINGS_MAX};
+use crate::check_citations::check_citation;
+use crate::check_quotations::QuotationChecker;
+use crate::other_sources::other_sources;
+use crate::quotations::{quotations, quoted_passages};
+use crate::report::{CheckOptions, CheckReport, Finding};
+use crate::sentences::sentences;
+use crate::short_forms::{BriefContext, short_forms};
+use crate::sources::{BlockItem, BriefCitation, FoundQuotation, NamedSource, ReadBlock, ShortForm, any_overlaps};
+
+/// The citations and quotations of a document.
+#[derive(Debug)]
+pub struct Found {
+    pub(crate) citations: Vec<BriefCitation>,
+    pub(crate) quotations: Vec<FoundQuotation>,
+}
+
+impl Found {
+    /// Finds them. The grammar is that of the snapshot that will be asked: a plan can add codes to it.
+    ///
+    /// Fails if there are more than a check answers at once.
+    pub fn in_document(brief: &Brief, grammar: &Grammar) -> Result<Self, BriefError> {
+        let mut citations: Vec<BriefCitation> = Vec::new();
+        let mut blocks: Vec<ReadBlock> = Vec::new();
+        let mut context = BriefContext::default();
+        for block in brief.blocks() {
+            let text = &brief.text()[block.range.clone()];
+            let read = read_block(text, block.kind, grammar, &mut context);
+            let offset = block.range.start;
+            let shift = |range: Range<usize>| range.start + offset..range.end + offset;
+            let mut sources = Vec::with_capacity(read.items.len());
+            for item in read.items {
+                let range = shift(item.range);
+                let citation = item.cited.map(|cited| {
+                    let ShortForm { cited, is_short, is_certain } = cited;
+                    citations.push(BriefCitation { range: range.clone(), cited, is_short, is_certain });
+                    citations.len() - 1
+                });
+                sources.push(NamedSource { range, citation });
+            }
+            if citations.len() > FINDINGS_MAX {
+                return Err(BriefError::TooManyFindings);
+            }
+            let sentences = read.sentences.into_iter().map(shift).collect();
+            let before = blocks.last().and_then(|last| match last.kind {
+                BriefBlockKind::Quote => last.before,
+                _ => Some(blocks.len() - 1),
+            });
+            blocks.push(ReadBlock { range: block.range.clone(), kind: block.kind, sources, sentences, before });
+        }
+        let mut quotations = quotations(brief, &blocks);
+        for quotation in &mut quotations {
+            (quotation.sources, quotation.is_weak) = attribute(quotation, &blocks, brief);
+        }
+        // A quotation without a source near it may be of anything, and is none of ours.
+        quotations.retain(|quotation| !quotation.sources.is_empty());
+        let found = Self { citations, quotations };
+        if found.count() > FINDINGS_MAX { Err(BriefError::TooManyFindings) } else { Ok(found) }
+    }
+
+    /// Asks the law about everything that was found.
+    pub fn check(
+        &self,
+        engine: &Engine,
+        law: &LawOnDay,
+        brief: &Brief,
+        as_of: Day,
+        options: &CheckOptions,
+    ) -> Result<CheckReport, SearchError> {
+        let citations = self.citations.iter().map(|found| check_citation(engine, law, brief, found, options));
+        let citations = citations.collect::<Result<Vec<_>, SearchError>>()?;
+        let mut checker = QuotationChecker::new(engine, law);
+        let mut findings = Vec::with_capacity(self.count());
+        for quotation in &self.quotations {
+            findings.push(Finding::Quotation(checker.check(brief, quotation, &citations)?));
+        }
+        findings.extend(citations.into_iter().map(|checked| Finding::Citation(checked.finding)));
+        Ok(CheckReport::new(findings, as_of))
+    }
+
+    /// The bytes of all findings in the text, in the order of a report.
+    fn ranges(&self) -> Vec<Range<usize>> {
+        let citations = self.citations.iter().map(|found| &found.range);
+        let quotations = self.quotations.iter().map(|found| &found.range);
+        let mut ranges: Vec<Range<usize>> = quotations.chain(citations).cloned().collect();
+        ranges.sort_by_key(|range| (range.start, Reverse(range.end)));
+        ranges
+    }
+
+    /// Sets the place of each finding in the text of the document, after the report was read from JSON.
+    pub fn locate(&self, report: &mut CheckReport) {
+        for (finding, range) in report.findings.iter_mut().zip(self.ranges()) {
+            match finding {
+                Finding::Citation(finding) => finding.range = range,
+                Finding::Quotation(finding) => finding.range = range,
+            }
+        }
+    }
+
+    /// The number of findings that a check will have.
+    pub fn count(&self) -> usize {
+        self.citations.len() + self.quotations.len()
+    }
+}
+
+struct BlockItems {
+    items: Vec<BlockItem>,
+    sentences: Vec<Range<usize>>,
+}
+
+fn read_block(text: &str, kind: BriefBlockKind, grammar: &Grammar, context: &mut BriefContext) -> BlockItems {
+    let mut full: Vec<(Range<usize>, Citation)> = grammar.find_in(text).collect();
+    let by_codes: Vec<Range<usize>> = full.iter().map(|(range, _)| range.clone()).collect();
+    for (range, citation) in grammar.acts_in(text) {
+        if !any_overlaps(&by_codes, &range) {
+            full.push((range, citation));
+        }
+    }
+    full.sort_by_key(|(range, _)| range.start);
+    let cited: Vec<Range<usize>> = full.iter().map(|(range, _)| range.clone()).collect();
+    let others: Vec<Range<usize>> = other_sources(text).filter(|range| !any_overlaps(&cited, range)).collect();
+    let mut whole: Vec<Range<usize>> =
+        full.iter().map(|(range, _)| range.clone()).chain(others.iter().cloned()).collect();
+    whole.sort_by_key(|range| range.start);
+    let sentences = sentences(text, &whole);
+    let quoted = quoted_passages(text, kind, whole.last());
+    // A citation within a quotation is the word of its source.
+    full.retain(|(range, _)| !any_overlaps(&quoted, range));
+    let others = others.into_iter().filter(|range| !any_overlaps(&quoted, range)).collect();
+    let items = short_forms(text, full, others, (&sentences, &quoted), grammar, context);
+    BlockItems { items, sentences }
+}

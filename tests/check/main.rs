@@ -1,0 +1,6 @@
+//! Checking documents: judged briefs, with the right answer marked at each citation and quotation.
+
+mod judged;
+
+#[path = "../support/sample.rs"]
+mod sample;
