@@ -97,7 +97,7 @@ fn listed_finding(number: usize, finding: &Finding) -> Markup {
                 }
                 " " span.count { (finding.place()) }
             }
-            p { (finding.message()) "." }
+            p { (sentence(finding.message())) }
             @if !differences.is_empty() { p { (compared(differences)) } }
             @for provision in named.iter().take(3) {
                 p.count {
@@ -110,6 +110,13 @@ fn listed_finding(number: usize, finding: &Finding) -> Markup {
             }
         }
     }
+}
+
+/// A message as a sentence.
+fn sentence(message: &str) -> String {
+    let mut letters = message.chars();
+    let first = letters.next().map(char::to_uppercase).into_iter().flatten();
+    first.chain(letters).chain(['.']).collect()
 }
 
 /// The words of the quotation and of the law: what only one of them has is marked.

@@ -196,6 +196,7 @@ impl Service {
         let failed = |error| Failure { error, left: None };
         let scopes = pass.require(metering.any_of).map_err(failed)?;
         let prepared = self.prepare(call, handler, LawReader { scopes }, self.clock.now()).map_err(failed)?;
+        let prepared = self.size(call, prepared).await.map_err(failed)?;
         let version = prepared.version.as_deref();
         if let Some(version) = version.filter(|version| is_known(version, call.known_versions)) {
             return Ok(Outcome::Unchanged { version: version.to_owned(), left: None });
@@ -225,6 +226,7 @@ impl Service {
         }
         let unread = self.unread.of(paced.account()).reserve();
         let unread = unread.ok_or_else(|| failed(ApiError::too_much_unread("this account")))?;
+        let prepared = self.size(call, prepared).await.map_err(failed)?;
         let cost = Credits(metering.cost.credits.saturating_mul(prepared.units));
         call.terms.check_cost(cost).map_err(failed)?;
         if call.terms.is_dry_run {
@@ -294,6 +296,13 @@ impl Service {
             format,
         };
         catch_panic(|| handler(&call))
+    }
+
+    /// Finds out the price of work whose first step has to.
+    async fn size(&self, call: &Call<'_>, mut prepared: PreparedWork) -> Result<PreparedWork, ApiError> {
+        let Some(sizing) = prepared.sizing.take() else { return Ok(prepared) };
+        let (sized, _) = self.work(&call.corpus, prepared.weight, None, sizing).await?;
+        Ok(sized)
     }
 
     /// Runs work that only produces a reply, and adds the waiting time to the reply's stages.

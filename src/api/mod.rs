@@ -53,3 +53,5 @@ pub mod snapshot_reload;
 pub mod subject;
 pub mod unread;
 pub mod visitors;
+
+pub use endpoints::check::{DOCUMENT_BODY_BYTES_MAX, body_of_document};

@@ -5,6 +5,8 @@ use schemars::transform::RecursiveTransform;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
+use hornbook_check::BriefFormat;
+
 use super::call_terms::TERMS;
 use super::error::{ErrorCode, ErrorObject};
 use super::headers::{HEADERS, Header, HeaderScope};
@@ -131,7 +133,11 @@ fn operation_object(operation: &Operation, generator: &mut SchemaGenerator, erro
     if let Some(body) = operation.body {
         let (schema, example) = ((body.schema)(generator), serde_json::from_str::<Value>(body.example));
         let content = json!({ "schema": schema.as_value(), "example": example.unwrap_or_default() });
-        described["requestBody"] = json!({ "required": true, "content": { "application/json": content } });
+        let mut contents = json!({ "application/json": content });
+        for format in BriefFormat::ALL.iter().filter(|_| body.takes_documents) {
+            contents[format.media_type()] = json!({ "schema": { "type": "string", "format": "binary" } });
+        }
+        described["requestBody"] = json!({ "required": true, "content": contents });
     }
     described
 }

@@ -66,6 +66,10 @@ pub struct Operation {
 #[derive(Clone, Copy, Debug)]
 pub struct BodySpec {
     pub schema: fn(&mut SchemaGenerator) -> Schema,
+    /// Whether a document itself may be sent in place of the JSON, with its media type.
+    pub takes_documents: bool,
+    /// Whether the call stores what it is sent.
+    pub is_stored: bool,
     /// A valid body.
     pub example: &'static str,
 }
@@ -161,6 +165,8 @@ pub enum CostUnit {
     Call,
     /// Each node that is found.
     Node,
+    /// Each ten findings in a document, begun or whole.
+    TenFindings,
 }
 
 impl CostUnit {
@@ -168,6 +174,7 @@ impl CostUnit {
         match self {
             Self::Call => "call",
             Self::Node => "node found",
+            Self::TenFindings => "10 citations and quotations found",
         }
     }
 }
@@ -240,7 +247,11 @@ pub(super) struct PreparedWork {
     pub(super) map_part: Option<MapPart>,
     pub(super) charge: ChargeTiming,
     pub(super) work: OperationWork,
+    /// The first step of work whose price only this step finds out. What it returns takes the place of the rest.
+    pub(super) sizing: Option<SizingStep>,
 }
+
+pub(super) type SizingStep = Box<dyn FnOnce(&Cancellation) -> Result<PreparedWork, ApiError> + Send>;
 
 pub(super) type OperationWork = Box<dyn FnOnce(&Cancellation) -> Result<Reply, ApiError> + Send>;
 
@@ -296,7 +307,21 @@ impl PreparedWork {
         weight: WorkClass,
         work: impl FnOnce(&Cancellation) -> Result<Reply, ApiError> + Send + 'static,
     ) -> Self {
-        Self { units: 1, version: None, weight, map_part: None, charge: ChargeTiming::BeforeWork, work: Box::new(work) }
+        Self {
+            units: 1,
+            version: None,
+            weight,
+            map_part: None,
+            charge: ChargeTiming::BeforeWork,
+            work: Box::new(work),
+            sizing: None,
+        }
+    }
+
+    /// Work whose price is found out by a first step, which is free and waits for a worker thread like the work itself.
+    pub(super) fn sized(sizing: impl FnOnce(&Cancellation) -> Result<PreparedWork, ApiError> + Send + 'static) -> Self {
+        let never_run = |_: &Cancellation| Err(ApiError::internal("the work was not prepared"));
+        Self { sizing: Some(Box::new(sizing)), ..Self::new(WorkClass::Heavy, never_run) }
     }
 }
 

@@ -10,9 +10,9 @@ use super::endpoints::filters::{CODE_BODIES, JURISDICTION, JURISDICTIONS, MIN_SC
 use super::endpoints::include::INCLUDE;
 use super::endpoints::paging::{LIMIT, PAGE};
 use super::endpoints::{
-    browse, checkout, code_bodies, connector_fetch, connector_search, coverage, formation_handoff,
+    browse, check, checkout, code_bodies, connector_fetch, connector_search, coverage, formation_handoff,
     formation_lookup_naics, formation_requirements, formation_status, gis, gis_at, gis_tile, gis_zones, handoff_status,
-    keys, me, node, node_id, nodes, purchase, references, resolve, search, suggest,
+    keys, me, node, node_id, nodes, purchase, references, resolve, search, suggest, verify_quote,
 };
 use super::error::ErrorCode;
 use super::model_text::written_for_model;
@@ -180,6 +180,57 @@ pub static OPERATIONS: &[Operation] = &[
         reply: |generator| generator.subschema_for::<resolve::ResolveReply>(),
         model_text: Some(|json| written_for_model::<resolve::ResolveReply>(json)),
         access: law(&[Scope::Node], 1, CostUnit::Call, resolve::prepare),
+    },
+    Operation {
+        name: "check",
+        subject: Subject::Checks,
+        summary: "The citations and quotations of a document, each compared with the law",
+        details: Some(
+            "The body is JSON, or the document itself with its media type: text/plain, text/markdown, text/html or .docx, at most 1 MB. \
+             Short forms (`id.`, `§ 12(b)`) are followed where only one provision can be meant. A quotation is compared with the \
+             citation near it; typography makes no difference, and brackets and ellipses may announce changes. `dryRun=true` says the price.",
+        ),
+        route: Some(Route { method: Method::Post, path: "/api/v1/check", example: "/api/v1/check" }),
+        tool: law_tool(
+            "law.check",
+            "law_check",
+            "Use it before you hand out a text that cites or quotes law. For one quotation, use law.verify_quote.",
+            &[],
+        ),
+        parameters: &[AS_OF.rule, check::SINCE.rule],
+        body: Some(BodySpec {
+            schema: |generator| generator.subschema_for::<check::CheckRequest>(),
+            takes_documents: true,
+            is_stored: false,
+            example: check::EXAMPLE,
+        }),
+        formats: JSON,
+        errors: &[],
+        has_version: false,
+        reply: |generator| generator.subschema_for::<check::CheckReply>(),
+        model_text: Some(|json| written_for_model::<check::CheckReply>(json)),
+        access: law(&[Scope::Search, Scope::Node], 1, CostUnit::TenFindings, check::prepare),
+    },
+    Operation {
+        name: "verify",
+        subject: Subject::Checks,
+        summary: "Whether a quotation has the words of the law that it cites, or which law has these words",
+        details: None,
+        route: route("/api/v1/verify", "/api/v1/verify?citation={citation}&quote={words}"),
+        tool: law_tool(
+            "law.verify_quote",
+            "law_verify_quote",
+            "Use it for one quotation, with or without its citation. For a whole text, use law.check.",
+            &[],
+        ),
+        parameters: &[verify_quote::QUOTE.rule, verify_quote::CITATION.rule, AS_OF.rule],
+        body: None,
+        formats: JSON,
+        errors: &[],
+        has_version: false,
+        reply: |generator| generator.subschema_for::<verify_quote::VerifyReply>(),
+        model_text: Some(|json| written_for_model::<verify_quote::VerifyReply>(json)),
+        access: law(&[Scope::Search, Scope::Node], 1, CostUnit::Call, verify_quote::prepare),
     },
     Operation {
         name: "suggest",
@@ -427,6 +478,8 @@ pub static OPERATIONS: &[Operation] = &[
         parameters: &[],
         body: Some(BodySpec {
             schema: |generator| generator.subschema_for::<Intake>(),
+            takes_documents: false,
+            is_stored: true,
             example: formation_handoff::EXAMPLE,
         }),
         formats: JSON,
@@ -501,6 +554,8 @@ pub static OPERATIONS: &[Operation] = &[
         parameters: &[],
         body: Some(BodySpec {
             schema: |generator| generator.subschema_for::<purchase::PurchaseRequest>(),
+            takes_documents: false,
+            is_stored: true,
             example: r#"{"pack": "starter"}"#,
         }),
         formats: JSON,
@@ -539,6 +594,8 @@ pub static OPERATIONS: &[Operation] = &[
         parameters: &[],
         body: Some(BodySpec {
             schema: |generator| generator.subschema_for::<keys::NewKeyRequest>(),
+            takes_documents: false,
+            is_stored: true,
             example: r#"{"name": "my agent", "budget": {"perDay": 100}}"#,
         }),
         formats: JSON,
@@ -558,6 +615,8 @@ pub static OPERATIONS: &[Operation] = &[
         parameters: &[],
         body: Some(BodySpec {
             schema: |generator| generator.subschema_for::<keys::RevokeRequest>(),
+            takes_documents: false,
+            is_stored: true,
             example: r#"{"id": "KEY_ID"}"#,
         }),
         formats: JSON,

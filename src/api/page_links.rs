@@ -17,12 +17,13 @@ pub const AS_OF_NAME: &str = "asOf";
 pub(crate) const LAW_PATH: &str = "/law/";
 
 /// The first parts of all other paths of the server.
-const RESERVED: [&str; 22] = [
+const RESERVED: [&str; 23] = [
     ".well-known",
     "api",
     "assets",
     "billing",
     "browse",
+    "check",
     "cite",
     "coverage",
     "docs",

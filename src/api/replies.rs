@@ -2,6 +2,7 @@
 
 pub use super::corpus::NodeLink;
 pub use super::endpoints::browse::{BrowseReply, Child};
+pub use super::endpoints::check::CheckReply;
 pub use super::endpoints::code_bodies::{CodeBodiesReply, CodeBodyReply};
 pub use super::endpoints::coverage::{CoverageReply, CoveredBodyReply, JurisdictionReply};
 pub use super::endpoints::gis_at::{PointReply, ZoneAtPointReply};
@@ -13,3 +14,4 @@ pub use super::endpoints::references::{NodeReferences, ReferenceList, References
 pub use super::endpoints::resolve::{LinkedCandidate, ResolveReply};
 pub use super::endpoints::search::{FacetsReply, JurisdictionCount, NotHere, SearchReply, SearchResultItem, TagCount};
 pub use super::endpoints::suggest::{SuggestReply, SuggestionReply};
+pub use super::endpoints::verify_quote::VerifyReply;

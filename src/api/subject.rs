@@ -10,6 +10,7 @@ pub enum Subject {
     Account,
     Search,
     Law,
+    Checks,
     Browsing,
     Zoning,
     Formation,
@@ -21,10 +22,11 @@ pub enum Subject {
 
 impl Subject {
     /// All subjects in the order in which they are read.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Account,
         Self::Search,
         Self::Law,
+        Self::Checks,
         Self::Browsing,
         Self::Zoning,
         Self::Formation,
@@ -39,6 +41,7 @@ impl Subject {
             Self::Account => "keys",
             Self::Search => "search",
             Self::Law => "law",
+            Self::Checks => "checks",
             Self::Browsing => "browsing",
             Self::Zoning => "zoning",
             Self::Formation => "formation",
@@ -58,6 +61,7 @@ impl Subject {
             Self::Account => "Keys, credits and limits",
             Self::Search => "Search",
             Self::Law => "Provisions and citations",
+            Self::Checks => "Documents and quotations",
             Self::Browsing => "Contents and coverage",
             Self::Zoning => "Zoning",
             Self::Formation => "Company formation: requirements",
@@ -73,6 +77,7 @@ impl Subject {
             Self::Account => "How to send a key, what a call costs, and how to buy credits.",
             Self::Search => "Find provisions by meaning and by words, and complete what a person types.",
             Self::Law => "Read a provision with its source, resolve a citation, and follow references.",
+            Self::Checks => "Check whether a document cites law that exists, and quotes it word for word.",
             Self::Browsing => "Which jurisdictions and codes are here, and the contents of each code.",
             Self::Zoning => "Zoning layers: the zone at a point, the zones of a layer, and maps.",
             Self::Formation => {

@@ -29,19 +29,24 @@ const ADDITIONAL_BODY_BYTES: usize = 16 * BODY_BYTES_MAX;
 
 /// Reads a body to its end and counts its bytes in its share. Over HTTP/1 the guard has read it and
 /// counted it already.
-pub(super) async fn whole(body: Incoming, within: Duration, share: Option<&mut BodyShare>) -> Result<Bytes, ApiError> {
+pub(super) async fn whole(
+    body: Incoming,
+    bytes_max: usize,
+    within: Duration,
+    share: Option<&mut BodyShare>,
+) -> Result<Bytes, ApiError> {
     if body.is_end_stream() {
         return Ok(Bytes::new());
     }
-    timeout(within, collected(body, share)).await.unwrap_or_else(|_| Err(too_slow()))
+    timeout(within, collected(body, bytes_max, share)).await.unwrap_or_else(|_| Err(too_slow()))
 }
 
-async fn collected(body: Incoming, mut share: Option<&mut BodyShare>) -> Result<Bytes, ApiError> {
-    let mut body = Limited::new(body, BODY_BYTES_MAX);
+async fn collected(body: Incoming, bytes_max: usize, mut share: Option<&mut BodyShare>) -> Result<Bytes, ApiError> {
+    let mut body = Limited::new(body, bytes_max);
     let mut whole = Vec::new();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| match error.is::<LengthLimitError>() {
-            true => body_too_large(),
+            true => body_too_large(bytes_max),
             false => ApiError::new(ErrorCode::BadRequest, "the body ended early; send all of it"),
         })?;
         let Ok(bytes) = frame.into_data() else { continue };

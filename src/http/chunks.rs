@@ -2,7 +2,7 @@
 //! differently: extensions, trailers, and lines that end without a carriage return. The joined body is
 //! passed on with its length.
 
-use super::rules::{BODY_BYTES_MAX, bad, body_too_large};
+use super::rules::{bad, body_too_large};
 use crate::api::error::ApiError;
 
 /// A chunk size with more digits is refused as too large.
@@ -37,15 +37,14 @@ pub(super) struct ChunkDecoder {
     state: ChunkState,
     /// The number of bytes of the body so far.
     pub(super) bytes: usize,
-}
-
-impl Default for ChunkDecoder {
-    fn default() -> Self {
-        Self { state: ChunkState::Size { digits: 0, size: 0 }, bytes: 0 }
-    }
+    bytes_max: usize,
 }
 
 impl ChunkDecoder {
+    pub(super) fn new(bytes_max: usize) -> Self {
+        Self { state: ChunkState::Size { digits: 0, size: 0 }, bytes: 0, bytes_max }
+    }
+
     pub(super) fn is_done(&self) -> bool {
         self.state == ChunkState::Done
     }
@@ -73,12 +72,12 @@ impl ChunkDecoder {
         match (self.state, byte) {
             (ChunkState::Size { digits, size }, byte) if byte.is_ascii_hexdigit() => {
                 if digits == SIZE_DIGITS_MAX {
-                    return Err(body_too_large());
+                    return Err(body_too_large(self.bytes_max));
                 }
                 let digit = char::from(byte).to_digit(16).unwrap_or(0) as usize;
                 let size = size << 4 | digit;
-                if self.bytes + size > BODY_BYTES_MAX {
-                    return Err(body_too_large());
+                if self.bytes + size > self.bytes_max {
+                    return Err(body_too_large(self.bytes_max));
                 }
                 Ok(ChunkState::Size { digits: digits + 1, size })
             }
@@ -103,9 +102,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::http::rules::BODY_BYTES_MAX;
 
     fn whole(raw: &[u8]) -> Result<(Vec<u8>, usize, bool), u16> {
-        let (mut chunks, mut body) = (ChunkDecoder::default(), Vec::new());
+        let (mut chunks, mut body) = (ChunkDecoder::new(BODY_BYTES_MAX), Vec::new());
         let read = chunks.read(raw, &mut body).map_err(|error| error.code.status())?;
         assert_eq!(chunks.bytes, body.len());
         Ok((body, read, chunks.is_done()))
@@ -169,7 +169,7 @@ mod tests {
             raw.extend_from_slice(b"0\r\n\r\n");
             let end = raw.len();
             raw.extend_from_slice(&after);
-            let (mut chunks, mut found, mut at, mut cut) = (ChunkDecoder::default(), Vec::new(), 0, cuts.iter().cycle());
+            let (mut chunks, mut found, mut at, mut cut) = (ChunkDecoder::new(BODY_BYTES_MAX), Vec::new(), 0, cuts.iter().cycle());
             while !chunks.is_done() {
                 let to = (at + cut.next().unwrap()).min(raw.len());
                 at += chunks.read(&raw[at..to], &mut found).unwrap();

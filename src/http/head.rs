@@ -8,8 +8,8 @@
 use memchr::memchr;
 
 use super::rules::{
-    URI_BYTES_MAX, bad, body_too_large, check_body, check_headers, check_hosts, check_uri, is_authority,
-    no_expectation, no_proxy,
+    BODY_BYTES_MAX, URI_BYTES_MAX, bad, body_bytes_max, body_too_large, check_body, check_headers, check_hosts,
+    check_uri, is_authority, no_expectation, no_proxy,
 };
 use crate::api::error::{ApiError, ErrorCode};
 
@@ -49,6 +49,8 @@ pub(super) struct WholeHead {
     pub(super) bytes: usize,
     /// The length of the body after it.
     pub(super) body: BodyLength,
+    /// The limit for the body.
+    pub(super) body_bytes_max: usize,
     /// Whether the client waits for `100 Continue` before it sends the body.
     pub(super) expects_continue: bool,
 }
@@ -66,6 +68,8 @@ struct RequestLine {
     version: HttpVersion,
     /// The authority, if the target contains one.
     authority: Option<Vec<u8>>,
+    /// The limit for the body.
+    body_bytes_max: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -89,7 +93,8 @@ impl Head {
                 let body = self.check_whole()?;
                 let has_body = body != BodyLength::Known(0);
                 let is_to_be_asked = has_body && self.expectation == Some(Expectation::Continue) && !self.is_old();
-                return Ok(Some(WholeHead { bytes: end + 1, body, expects_continue: is_to_be_asked }));
+                let body_bytes_max = self.request.as_ref().map_or(BODY_BYTES_MAX, |request| request.body_bytes_max);
+                return Ok(Some(WholeHead { bytes: end + 1, body, body_bytes_max, expects_continue: is_to_be_asked }));
             }
         }
         self.scanned = bytes.len();
@@ -177,7 +182,7 @@ impl Head {
             None => 0,
         };
         if length > 0 || self.has_transfer_encoding {
-            check_body(&request.method, length)?;
+            check_body(&request.method, length, request.body_bytes_max)?;
         }
         if self.expectation == Some(Expectation::Other) && (length > 0 || self.has_transfer_encoding) {
             return Err(no_expectation());
@@ -185,7 +190,7 @@ impl Head {
         if self.has_transfer_encoding {
             return Ok(BodyLength::Chunked);
         }
-        usize::try_from(length).map(BodyLength::Known).map_err(|_| body_too_large())
+        usize::try_from(length).map(BodyLength::Known).map_err(|_| body_too_large(request.body_bytes_max))
     }
 
     /// Checks an incomplete line, so that no client can make the server keep more than the limits.
@@ -228,7 +233,8 @@ fn request_line(line: &[u8]) -> Result<RequestLine, ApiError> {
         _ => return Err(bad("the first line does not end with HTTP/1.1; add the version after the URL")),
     };
     let authority = check_target(method, target)?;
-    Ok(RequestLine { method: method.to_vec(), version, authority })
+    let path = target.split(|byte| *byte == b'?').next().unwrap_or(target);
+    Ok(RequestLine { method: method.to_vec(), version, authority, body_bytes_max: body_bytes_max(path) })
 }
 
 /// Checks the target. Returns the authority if the target is an absolute URL.
@@ -329,7 +335,12 @@ mod tests {
 
     #[test]
     fn a_head_gives_the_same_result_in_one_piece_and_byte_by_byte() {
-        let whole = Some(WholeHead { bytes: GOOD.len(), body: BodyLength::Known(0), expects_continue: false });
+        let whole = Some(WholeHead {
+            bytes: GOOD.len(),
+            body: BodyLength::Known(0),
+            body_bytes_max: BODY_BYTES_MAX,
+            expects_continue: false,
+        });
         assert_eq!(Head::default().read(GOOD).unwrap(), whole);
         let mut head = Head::default();
         for end in 0..GOOD.len() {

@@ -64,6 +64,7 @@ use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode, Version};
 use tokio::net::{TcpListener, TcpSocket};
 
+use crate::api::body_of_document;
 use crate::api::call::{Call, CallerIdentity, Failure, Outcome, Progress};
 use crate::api::call_terms::CallTerms;
 use crate::api::corpus::Corpus;
@@ -273,7 +274,8 @@ impl App {
         // Over HTTP/1 the guard has already taken the room.
         let mut room = (head.version == Version::HTTP_2)
             .then(|| self.bodies.share(Some(client), head.uri.path() == &*self.kept_path));
-        let body = body::whole(body, self.body_within, room.as_mut()).await;
+        let bytes_max = rules::body_bytes_max(head.uri.path().as_bytes());
+        let body = body::whole(body, bytes_max, self.body_within, room.as_mut()).await;
         let response = match refused.map_or(body, Err) {
             Err(error) => answer::failed(&error.into(), &id, None),
             Ok(body) => {
@@ -411,8 +413,10 @@ impl App {
     ) -> HttpReply {
         let id = asked.id;
         checked.arguments.path = path;
-        if operation.body.is_some() {
-            match request_parts::object(asked.body) {
+        if let Some(body) = operation.body {
+            let media_type = request_parts::header_text(checked.headers, "content-type").unwrap_or_default();
+            let document = if body.takes_documents { body_of_document(media_type, asked.body) } else { None };
+            match document.unwrap_or_else(|| request_parts::object(asked.body)) {
                 Ok(object) => checked.arguments.body = object,
                 // A caller without a valid key gets that error first, as in every other call.
                 Err(error) => {

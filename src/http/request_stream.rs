@@ -259,7 +259,8 @@ impl<S> RequestStream<S> {
         }))
     }
 
-    fn begin_body(&mut self, WholeHead { mut bytes, body, expects_continue: is_to_be_asked }: WholeHead) {
+    fn begin_body(&mut self, head: WholeHead) {
+        let WholeHead { mut bytes, body, body_bytes_max, expects_continue: is_to_be_asked } = head;
         self.head = Head::default();
         self.body = (body != BodyLength::Known(0)).then(|| self.bodies.share(&self.buffered[..bytes]));
         if is_to_be_asked {
@@ -270,7 +271,7 @@ impl<S> RequestStream<S> {
         self.head_bytes = bytes;
         match body {
             BodyLength::Known(body) => self.whole = Some(bytes + body),
-            BodyLength::Chunked => self.chunks = Some(ChunkDecoder::default()),
+            BodyLength::Chunked => self.chunks = Some(ChunkDecoder::new(body_bytes_max)),
         }
     }
 

@@ -9,6 +9,7 @@ use hyper::header::{CONTENT_LENGTH, HOST};
 use hyper::{Method, Request};
 use memchr::memchr;
 
+use crate::api::DOCUMENT_BODY_BYTES_MAX;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::json::JSON_BYTES_MAX;
 
@@ -17,6 +18,14 @@ const HEADER_BYTES_MAX: usize = 16 << 10;
 
 /// The same limit as for JSON.
 pub(super) const BODY_BYTES_MAX: usize = JSON_BYTES_MAX;
+
+/// The paths to which documents are sent.
+const DOCUMENT_PATHS: [&[u8]; 2] = [b"/api/v1/check", b"/check"];
+
+/// The limit for the body of a request to a path.
+pub(super) fn body_bytes_max(path: &[u8]) -> usize {
+    if DOCUMENT_PATHS.contains(&path) { DOCUMENT_BODY_BYTES_MAX } else { BODY_BYTES_MAX }
+}
 
 /// The number of headers that hyper accepts over HTTP/1.
 const HEADERS_MAX: usize = 100;
@@ -31,7 +40,8 @@ pub(super) fn check_http2(request: &Request<Incoming>) -> Result<(), ApiError> {
     check_hosts(&hosts, uri.authority().map(|authority| authority.as_str().as_bytes()), true)?;
     if !request.body().is_end_stream() {
         let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-        check_body(request.method().as_str().as_bytes(), length.unwrap_or(0))?;
+        let bytes_max = body_bytes_max(uri.path().as_bytes());
+        check_body(request.method().as_str().as_bytes(), length.unwrap_or(0), bytes_max)?;
     }
     match uri.authority() {
         Some(authority) if !is_authority(authority.as_str().as_bytes()) => {
@@ -122,9 +132,9 @@ pub(super) fn is_authority(text: &[u8]) -> bool {
 }
 
 /// Checks the length that a request declares for its body.
-pub(super) fn check_body(method: &[u8], bytes: u64) -> Result<(), ApiError> {
+pub(super) fn check_body(method: &[u8], bytes: u64, bytes_max: usize) -> Result<(), ApiError> {
     match method {
-        b"POST" if bytes > BODY_BYTES_MAX as u64 => Err(body_too_large()),
+        b"POST" if bytes > bytes_max as u64 => Err(body_too_large(bytes_max)),
         b"POST" => Ok(()),
         b"GET" | b"HEAD" | b"OPTIONS" => {
             let message = "only POST requests have a body; send the parameters in the URL";
@@ -134,8 +144,8 @@ pub(super) fn check_body(method: &[u8], bytes: u64) -> Result<(), ApiError> {
     }
 }
 
-pub(super) fn body_too_large() -> ApiError {
-    let message = format!("the body is longer than {BODY_BYTES_MAX} bytes, which is the limit; send less");
+pub(super) fn body_too_large(bytes_max: usize) -> ApiError {
+    let message = format!("the body is longer than {bytes_max} bytes, which is the limit; send less");
     ApiError::new(ErrorCode::BodyTooLarge, message)
 }
 

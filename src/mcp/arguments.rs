@@ -1,5 +1,5 @@
-//! Turns a tool's arguments into the arguments of its operation: text for each parameter, or a JSON
-//! object as the body.
+//! Turns a tool's arguments into the arguments of its operation: text for each parameter, and a JSON
+//! object as the body of an operation that takes one.
 
 use serde_json::Value;
 
@@ -15,8 +15,14 @@ pub(super) const NOT_FOR_TOOLS: &str = "format";
 /// with everything else that is wrong, once the caller is known.
 pub(super) fn of(operation: &Operation, given: JsonObject, faults: Vec<Violation>) -> Arguments {
     if operation.body.is_some() {
-        return Arguments { body: given, faults, ..Arguments::default() };
+        let is_parameter = |name: &str| operation.parameters.iter().any(|parameter| parameter.name == name);
+        let (given, body) = given.into_iter().partition(|(name, _)| is_parameter(name));
+        return Arguments { body, ..of_parameters(operation, given, faults) };
     }
+    of_parameters(operation, given, faults)
+}
+
+fn of_parameters(operation: &Operation, given: JsonObject, faults: Vec<Violation>) -> Arguments {
     let mut arguments = Arguments { query_count: given.len(), faults, ..Arguments::default() };
     let defaults = operation.tool.map_or(&[] as &[_], |tool| tool.defaults);
     let left = defaults.iter().filter(|(name, _)| given.get(*name).is_none_or(Value::is_null));

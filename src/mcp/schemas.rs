@@ -31,6 +31,10 @@ pub(super) fn input(operation: &Operation) -> Value {
         list_choices(&mut schema);
         describe_once(&mut schema, &mut HashSet::new());
         schema["additionalProperties"] = json!(false);
+        if let Some(properties) = schema["properties"].as_object_mut() {
+            let parameters = operation.parameters.iter();
+            properties.extend(parameters.map(|parameter| (parameter.name.to_owned(), argument(operation, parameter))));
+        }
         // A valid body is JSON, which a test of the operations checks.
         schema["examples"] = json!([serde_json::from_str::<Value>(body.example).unwrap_or_default()]);
         return schema;

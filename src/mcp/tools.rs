@@ -101,8 +101,8 @@ pub(super) fn described(operation: &Operation, tool: Tool, names: ToolNameStyle)
         });
         properties.insert(VIEW.to_owned(), view);
     }
-    // A call with a body stores something. No call deletes anything.
-    let is_read = operation.body.is_none();
+    // No call deletes anything.
+    let is_read = !operation.body.is_some_and(|body| body.is_stored);
     let mut annotations = json!({ "readOnlyHint": is_read, "idempotentHint": is_read, "openWorldHint": false });
     if !is_read {
         annotations["destructiveHint"] = json!(false);

@@ -12,6 +12,7 @@ use crate::api::subject::DOCS_PATH;
 pub(super) enum SiteSection {
     Search,
     Contents,
+    Check,
     Coverage,
     Zoning,
     Api,
@@ -24,10 +25,14 @@ pub(super) enum SiteSection {
 /// Where the script of the search box gets completions.
 pub(super) const SUGGEST_PATH: &str = "/suggest";
 
+/// The page on which people check a document.
+pub(super) const CHECK_PATH: &str = "/check";
+
 /// The entries of the navigation.
 const NAVIGATION: &[(SiteSection, &str, &str)] = &[
     (SiteSection::Search, "/", "Search"),
     (SiteSection::Contents, "/browse", "Contents"),
+    (SiteSection::Check, CHECK_PATH, "Check"),
     (SiteSection::Coverage, "/coverage", "Coverage"),
     (SiteSection::Zoning, "/zoning", "Zoning"),
     (SiteSection::Api, DOCS_PATH, "API"),

@@ -10,7 +10,8 @@
 //! - `untrusted_text`: rendering of untrusted text; `formatting`: amounts and times
 //!
 //! Public pages, which `public_pages` serves:
-//! - `search`, `law` (reading pages), `contents`, `coverage`, `zoning` (maps), `docs` (API documentation)
+//! - `search`, `law` (reading pages), `contents`, `check` (documents), `coverage`, `zoning` (maps), `docs` (API
+//!   documentation)
 //! - `indexing`: robots.txt and sitemaps
 //!
 //! Pages of their own:
@@ -18,10 +19,11 @@
 //! - `settings` and `operator`: pages for signed-in people
 //!
 //! What pages with forms share:
-//! - `form_security`: cookies and origins; `form`: form bodies; `page_request`: a request with its sender;
+//! - `form_security`: cookies and origins; `form`, `upload`: form bodies; `page_request`: a request with its sender;
 //!   `work_queues`: executes their work; `page_error`: their errors
 
 mod assets;
+mod check;
 mod contents;
 mod coverage;
 pub mod docs;
@@ -45,6 +47,7 @@ mod return_path;
 mod search;
 pub mod settings;
 mod untrusted_text;
+mod upload;
 mod visitor;
 mod work_queues;
 pub mod zoning;

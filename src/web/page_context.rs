@@ -25,6 +25,7 @@ use crate::api::call::{Answer, Call, CallerIdentity, Outcome, Progress};
 use crate::api::call_terms::CallTerms;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
+use crate::api::json::JsonObject;
 use crate::api::operation::Operation;
 use crate::api::operations::OPERATIONS;
 use crate::api::page_links::PageLinks;
@@ -129,14 +130,24 @@ pub(super) struct OperationCall<'q> {
     /// The path parameters, by name.
     pub(super) of: &'q [(&'static str, &'q str)],
     pub(super) query: &'q [(&'static str, &'q str)],
+    /// Empty if the operation takes no body.
+    pub(super) body: JsonObject,
     pub(super) format: Format,
     /// The versions that the browser has, in the form of `If-None-Match`.
     pub(super) known_versions: Option<&'q str>,
 }
 
 impl<'q> OperationCall<'q> {
-    pub(super) const fn read(operation: &'static str, query: &'q [(&'static str, &'q str)]) -> Self {
-        Self { operation, wish: VisitorAction::Read, of: &[], query, format: Format::Json, known_versions: None }
+    pub(super) fn read(operation: &'static str, query: &'q [(&'static str, &'q str)]) -> Self {
+        Self {
+            operation,
+            wish: VisitorAction::Read,
+            of: &[],
+            query,
+            body: JsonObject::new(),
+            format: Format::Json,
+            known_versions: None,
+        }
     }
 }
 
@@ -220,7 +231,7 @@ impl OpenPage<'_> {
 
     /// Calls an operation.
     pub(super) async fn ask(&mut self, ask: OperationCall<'_>) -> Result<CallResult, ApiError> {
-        let OperationCall { operation, wish, of, query, format, known_versions } = ask;
+        let OperationCall { operation, wish, of, query, body, format, known_versions } = ask;
         let asker = match self.approved() {
             Some(person) if wish == VisitorAction::MapPart && !self.shell.visitors.is_allowed(wish) => {
                 let (visitors, map) = (&self.shell.visitors, self.map_name(of));
@@ -248,6 +259,7 @@ impl OpenPage<'_> {
             path: of.iter().map(|(name, value)| (*name, (*value).to_owned())).collect(),
             query_count: query.len(),
             query,
+            body,
             ..Arguments::default()
         };
         let progress = Progress::default();

@@ -7,10 +7,12 @@ use std::sync::Arc;
 use ::http::Response;
 use bytes::Bytes;
 
+use super::check;
 use super::contents;
 use super::coverage;
 use super::docs;
 use super::errors;
+use super::frame::CHECK_PATH;
 use super::indexing;
 use super::law;
 use super::law::address::LawAddress;
@@ -54,6 +56,7 @@ impl PublicPages {
             ["docs"] | ["docs", ""] => docs::answer(opened, &self.docs, None).await,
             ["docs", name] | ["docs", name, ""] => docs::answer(opened, &self.docs, Some(*name)).await,
             ["docs", ..] => Ok(docs::no_page(&opened)),
+            ["check"] => check::answer(opened).await,
             ["coverage"] => coverage::answer(opened).await,
             ["zoning"] => zoning::all(opened).await,
             ["zoning", short_code] => zoning::of_layer(opened, short_code).await,
@@ -81,14 +84,16 @@ impl Mount for PublicPages {
     fn matches_path(&self, path: &str) -> bool {
         let first = path.split('/').nth(1);
         match first {
-            Some("" | "browse" | "cite" | "coverage" | "docs" | "law" | "search" | "suggest" | "zoning") => true,
+            Some("" | "browse" | "check" | "cite" | "coverage" | "docs" | "law" | "search" | "suggest" | "zoning") => {
+                true
+            }
             Some("robots.txt" | "sitemap.xml" | "sitemap") => self.shell.is_indexed,
             _ => LawAddress::of(&self.shell.service.corpus(), path).is_some(),
         }
     }
 
-    fn methods(&self, _path: &str) -> Methods {
-        Methods::Get
+    fn methods(&self, path: &str) -> Methods {
+        if path == CHECK_PATH { Methods::GetAndPost } else { Methods::Get }
     }
 
     fn limit(&self) -> RateLimitedBy {

@@ -8,6 +8,7 @@ mod bad_input;
 mod browser;
 mod budgets;
 mod charging;
+mod checking;
 mod compression;
 mod docs_pages;
 mod documents;

@@ -35,6 +35,7 @@ pub(crate) fn valid_path(server: &TestServer, operation: &Operation) -> String {
         "references" => path.replace("{id}", &NODE),
         "nodes" => format!("{path}?ids={}", *NODE),
         "resolve" => format!("{path}?citation=3%20S.F.C.%20%C2%A7%20823"),
+        "verify" => format!("{path}?citation=3%20S.F.C.%20%C2%A7%20823&quote=of%20the%20Board"),
         "browse" => format!("{path}?codeBodyId={}", ENGINE.snapshot().catalogue.code_bodies[0].id),
         "gis" => path.replace("{shortCode}", "XA-PORT-ARDEN"),
         "gis-zones" => path.replace("{shortCode}", "XA-PORT-ARDEN"),
@@ -46,7 +47,7 @@ pub(crate) fn valid_path(server: &TestServer, operation: &Operation) -> String {
         "formation-requirements" => format!("{path}?state=VA&entityType=llc"),
         "formation-status" => order_status_path(server, path),
         "code-bodies" | "coverage" | "me" | "checkout" | "purchase" | "formation-handoff" | "keys" | "key-create"
-        | "key-revoke" => path.to_owned(),
+        | "check" | "key-revoke" => path.to_owned(),
         other => panic!("the operation {other} needs an address here"),
     }
 }
@@ -163,6 +164,8 @@ const SCOPES_OF_OPERATIONS: &[(&str, &[Scope])] = &[
     ("references", &[Scope::Node]),
     ("nodes", &[Scope::Node]),
     ("resolve", &[Scope::Node]),
+    ("check", &[Scope::Search, Scope::Node]),
+    ("verify", &[Scope::Search, Scope::Node]),
     ("suggest", &[Scope::Search]),
     ("gis-at", &[Scope::Gis]),
     ("gis-zones", &[Scope::Gis]),

@@ -3,6 +3,7 @@
 
 pub(super) mod browse;
 pub(super) mod budget;
+pub(crate) mod check;
 pub(super) mod checkout;
 pub(super) mod code_bodies;
 pub(super) mod connector_fetch;
@@ -32,3 +33,4 @@ pub(super) mod references;
 pub(super) mod resolve;
 pub(super) mod search;
 pub(super) mod suggest;
+pub(super) mod verify_quote;

@@ -5,6 +5,7 @@
 use std::sync::LazyLock;
 
 use hornbook_base::hex;
+use hornbook_check::REPORT_STYLE;
 use sha2::{Digest, Sha256};
 
 pub(super) const ASSETS_PATH: &str = "/assets/";
@@ -37,13 +38,16 @@ macro_rules! assets {
         $($(#[$meaning])* pub(super) static $name: LazyLock<Asset> =
             LazyLock::new(|| Asset::new($file, $media_type, include_str!($file)));)*
 
-        static ALL: &[&LazyLock<Asset>] = &[$(&$name),*];
+        static ALL: &[&LazyLock<Asset>] = &[&REPORT, $(&$name),*];
     };
 }
 
 const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const SVG: &str = "image/svg+xml";
+
+/// What the report on a document looks like, here and in a file of its own.
+pub(super) static REPORT: LazyLock<Asset> = LazyLock::new(|| Asset::new("report.css", CSS, REPORT_STYLE));
 
 assets! {
     STYLE: "hornbook.css", CSS;
@@ -56,6 +60,8 @@ assets! {
     READING: "reading.js", SCRIPT;
     /// Opens levels of the contents in place.
     TREE: "tree.js", SCRIPT;
+    /// Takes documents that are dropped on the page.
+    CHECK: "check.js", SCRIPT;
     /// Calls operations from the documentation.
     DOCS: "docs.js", SCRIPT;
     /// Loads, draws and searches tiles of zoning maps.

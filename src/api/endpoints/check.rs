@@ -1,0 +1,194 @@
+//! `check`: the citations and quotations of a document, each compared with the law.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use hornbook_base::base64::Base64;
+use hornbook_check::{
+    BRIEF_BYTES_MAX, Brief, BriefFormat, CheckOptions, CheckReport, CitedProvision, DifferenceKind, Finding,
+    FindingSeverity, Found,
+};
+use hornbook_corpus::day::Day;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::api::as_of::RequestedDay;
+use crate::api::corpus::Corpus;
+use crate::api::edition_freshness::EditionNotices;
+use crate::api::error::ApiError;
+use crate::api::json::JsonObject;
+use crate::api::model_text::{ForModel, ModelText};
+use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::parameters::Param;
+use crate::api::reply::Reply;
+
+/// The number of findings for which one credit is charged.
+const FINDINGS_PER_CREDIT: usize = 10;
+
+/// Maximum number of findings in the text for models that are not wrong.
+const SHOWN_TO_MODELS: usize = 40;
+
+pub(in crate::api) const SINCE: Param<Option<Day>> =
+    Param::optional("since", "report wordings that took effect after this day, 2025-01-31");
+
+/// A valid body.
+pub(in crate::api) const EXAMPLE: &str =
+    r#"{"text": "A deposit “shall be returned within thirty days.” 42 U.S.C. § 1983(b)."}"#;
+
+/// A document to check: `text`, or `document` with its `format`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "DocumentToCheck")]
+pub(in crate::api) struct CheckRequest {
+    /// The document as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    /// The document as a file in base64.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    document: Option<String>,
+    /// How the document is written: text if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    format: Option<BriefFormat>,
+}
+
+/// The JSON body of a document that is sent as it is. None if its media type is not that of a document.
+pub fn body_of_document(media_type: &str, bytes: &[u8]) -> Option<Result<JsonObject, ApiError>> {
+    let format = BriefFormat::of_media_type(media_type)?;
+    let content = match format {
+        BriefFormat::Docx => ("document", Ok(Base64::Standard.encode(bytes))),
+        _ => ("text", String::from_utf8(bytes.to_vec())),
+    };
+    Some(match content {
+        (name, Ok(content)) => {
+            let mut body = JsonObject::new();
+            body.insert(name.to_owned(), content.into());
+            body.insert("format".to_owned(), json!(format));
+            Ok(body)
+        }
+        (_, Err(error)) => {
+            let at = error.utf8_error().valid_up_to();
+            Err(invalid(format!("byte {at} of the document is not UTF-8; save it as UTF-8 text")))
+        }
+    })
+}
+
+/// The answer: what was found, in the order of the document.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "DocumentCheck")]
+pub struct CheckReply {
+    #[serde(flatten)]
+    pub report: CheckReport,
+    /// What the editions do not know about the requested day, by code body.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
+}
+
+impl ForModel for CheckReply {
+    fn for_model(&self) -> ModelText {
+        let mut shown = ModelText::default();
+        let summary = &self.report.summary;
+        let _ = writeln!(
+            shown.text,
+            "{} citations, {} quotations: {} wrong, {} to look at, {} right, by the law of {}.",
+            summary.citations, summary.quotations, summary.wrong, summary.doubtful, summary.right, self.report.as_of
+        );
+        shown.notes(&self.notices);
+        let mut others = 0;
+        for finding in &self.report.findings {
+            let is_wrong = finding.severity() == FindingSeverity::Wrong;
+            others += usize::from(!is_wrong);
+            if is_wrong || others <= SHOWN_TO_MODELS {
+                write_finding(&mut shown, finding);
+            }
+        }
+        if others > SHOWN_TO_MODELS {
+            let _ =
+                writeln!(shown.text, "{} more are not wrong; structuredContent has them.", others - SHOWN_TO_MODELS);
+        }
+        shown
+    }
+}
+
+fn write_finding(shown: &mut ModelText, finding: &Finding) {
+    let _ =
+        writeln!(shown.text, "- {}: {}: {}: {}", finding.place(), finding.verdict(), finding.text(), finding.message());
+    let named = match finding {
+        Finding::Citation(citation) => &citation.provisions,
+        Finding::Quotation(quotation) => {
+            let parts = quotation.differences.iter().map(|part| match part.kind {
+                DifferenceKind::Same => part.text.clone(),
+                DifferenceKind::OnlyQuoted => format!("[only quoted: {}]", part.text),
+                DifferenceKind::OnlyLaw => format!("[only in the law: {}]", part.text),
+            });
+            let compared = parts.collect::<Vec<_>>().join(" ");
+            if !compared.is_empty() {
+                let _ = writeln!(shown.text, "  {compared}");
+            }
+            &quotation.found_in
+        }
+    };
+    for CitedProvision { node_id, citation, heading, .. } in named.iter().take(3) {
+        let _ = writeln!(shown.text, "  {citation} {heading} (id {node_id})");
+        shown.link(*node_id, citation, heading);
+    }
+}
+
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
+    let body: CheckRequest = serde_json::from_value(Value::Object(call.body.clone()))
+        .map_err(|error| invalid(format!("the body is not valid: {error}; send {EXAMPLE}")))?;
+    let (corpus, asked) = (Arc::clone(call.corpus), RequestedDay::of(call));
+    let options = CheckOptions { since: call.get(&SINCE) };
+    // What is found decides the price: it is found before the call is paid for, without a look at the law.
+    Ok(PreparedWork::sized(move |_| {
+        let brief = read(body)?;
+        let found = Found::in_document(&brief, corpus.snapshot().grammar());
+        let found = found.map_err(|error| invalid(error.to_string()))?;
+        let units = found.count().div_ceil(FINDINGS_PER_CREDIT).max(1);
+        let work = PreparedWork::heavy(move |_| {
+            let report = found.check(corpus.engine(), &asked.law, &brief, asked.day, &options)?;
+            Reply::json(&linked(&corpus, &asked, report)?)
+        });
+        Ok(PreparedWork { units: u32::try_from(units).unwrap_or(u32::MAX), ..work })
+    }))
+}
+
+fn read(body: CheckRequest) -> Result<Brief, ApiError> {
+    let CheckRequest { text, document, format } = body;
+    let format = format.unwrap_or(BriefFormat::Text);
+    let bytes = match (text, document) {
+        (Some(text), None) if format == BriefFormat::Docx => {
+            return Err(invalid(format!(
+                "{} characters of text are no .docx file; send it as document, in base64",
+                text.len()
+            )));
+        }
+        (Some(text), None) => text.into_bytes(),
+        (None, Some(document)) => Base64::Standard
+            .decode(&document)
+            .ok_or_else(|| invalid("document is not base64 with padding; encode the file in base64"))?,
+        _ => return Err(invalid("send either text, or document with its format")),
+    };
+    Brief::read(&bytes, format).map_err(|error| invalid(error.to_string()))
+}
+
+fn invalid(message: impl Into<String>) -> ApiError {
+    ApiError::invalid_parameter("body", message)
+}
+
+/// The report with the page of every provision.
+fn linked(corpus: &Corpus, asked: &RequestedDay, mut report: CheckReport) -> Result<CheckReply, ApiError> {
+    let mut nodes = Vec::new();
+    for finding in &mut report.findings {
+        for provision in finding.provisions_mut() {
+            let node = corpus.node(provision.node_id)?;
+            provision.url = Some(asked.pages.page_of(corpus.snapshot(), node)?);
+            nodes.push(node);
+        }
+    }
+    let notices = EditionNotices::of(corpus, nodes, asked)?;
+    Ok(CheckReply { report, notices })
+}
+
+/// The most that a body with a document may have: base64 and JSON are longer than the document itself.
+pub const DOCUMENT_BODY_BYTES_MAX: usize = BRIEF_BYTES_MAX / 2 * 3;

@@ -1,0 +1,76 @@
+//! `verify`: whether a quotation has the words of the law that it cites, or which law has these words.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use hornbook_check::{CitedProvision, DifferenceKind, QuoteAnswer, verify_quote};
+use hornbook_search::QUERY_CHARS_MAX;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::api::as_of::RequestedDay;
+use crate::api::edition_freshness::EditionNotices;
+use crate::api::error::ApiError;
+use crate::api::model_text::{ForModel, ModelText};
+use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::parameters::{BoundedText, Param};
+use crate::api::reply::Reply;
+
+/// Maximum number of characters of a quotation.
+const QUOTE_CHARS_MAX: usize = 4_000;
+
+pub(in crate::api) const QUOTE: Param<BoundedText<QUOTE_CHARS_MAX>> =
+    Param::required("quote", "the quoted words; brackets and ellipses announce changes");
+
+pub(in crate::api) const CITATION: Param<Option<BoundedText<QUERY_CHARS_MAX>>> =
+    Param::optional("citation", "what they are attributed to, 17 USC 107; without it, law with these words is found");
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "QuotationCheck")]
+pub struct VerifyReply {
+    #[serde(flatten)]
+    pub answer: QuoteAnswer,
+    /// What the editions do not know about the requested day, by code body.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
+}
+
+impl ForModel for VerifyReply {
+    fn for_model(&self) -> ModelText {
+        let mut shown = ModelText::default();
+        let QuoteAnswer { verdict, message, found_in, differences, .. } = &self.answer;
+        let _ = writeln!(shown.text, "{}: {message}", verdict.as_str());
+        shown.notes(&self.notices);
+        for part in differences {
+            let _ = match part.kind {
+                DifferenceKind::Same => write!(shown.text, "{} ", part.text),
+                DifferenceKind::OnlyQuoted => write!(shown.text, "[only quoted: {}] ", part.text),
+                DifferenceKind::OnlyLaw => write!(shown.text, "[only in the law: {}] ", part.text),
+            };
+        }
+        if !differences.is_empty() {
+            shown.text.push('\n');
+        }
+        for CitedProvision { node_id, citation, heading, status, .. } in found_in {
+            let _ = writeln!(shown.text, "- {citation} {heading} ({}, id {node_id})", status.as_str());
+            shown.link(*node_id, citation, heading);
+        }
+        shown
+    }
+}
+
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
+    let (quote, citation) = (call.get(&QUOTE).to_owned(), call.get(&CITATION).map(str::to_owned));
+    let (corpus, asked) = (Arc::clone(call.corpus), RequestedDay::of(call));
+    Ok(PreparedWork::heavy(move |_| {
+        let mut answer = verify_quote(corpus.engine(), &asked.law, citation.as_deref(), &quote)?;
+        let mut nodes = Vec::with_capacity(answer.found_in.len());
+        for provision in &mut answer.found_in {
+            let node = corpus.node(provision.node_id)?;
+            provision.url = Some(asked.pages.page_of(corpus.snapshot(), node)?);
+            nodes.push(node);
+        }
+        let notices = EditionNotices::of(&corpus, nodes, &asked)?;
+        Reply::json(&VerifyReply { answer, notices })
+    }))
+}
