@@ -164,12 +164,13 @@ impl<'s> QuotationChecker<'s> {
             ),
         };
         if !subdivision.is_empty()
-            && let Some(wording) = self.prepared(node)?.first().map(|prepared| prepared.wording)
+            && let Some(prepared) = self.prepared(node)?.first()
         {
+            let (wording, range) = (prepared.wording, prepared.folded.range_of(passage));
             let paragraphs = self.engine.paragraphs_of(node, &wording);
-            let own = paragraphs.iter().rev().find(|paragraph| paragraph.start <= passage.range.start);
+            let own = paragraphs.iter().rev().find(|paragraph| paragraph.start <= range.start);
             let own = own.map_or("", |own| own.path.as_str());
-            let last = paragraphs.iter().rev().find(|paragraph| paragraph.start < passage.range.end);
+            let last = paragraphs.iter().rev().find(|paragraph| paragraph.start < range.end);
             let is_inside = |path: &str| path.starts_with(subdivision) || subdivision.starts_with(path);
             if !own.is_empty() && !is_inside(own) && !last.is_some_and(|last| is_inside(&last.path)) {
                 message += &format!("; it is in {own}, and the citation names {subdivision}");
@@ -216,13 +217,12 @@ impl<'s> QuotationChecker<'s> {
         let found = self.find_anywhere(quoted)?;
         let Some(first) = found.first() else { return Ok(None) };
         let outline = &self.engine.snapshot().outline;
-        for (node, is_marked) in &found {
+        for (node, passage) in &found {
             let around = sources.iter().find(|source| {
                 source.nodes.iter().any(|&cited| cited != *node && outline.subtree(cited).contains(node.0))
             });
             if let Some(&source) = around {
-                let passage = FoundPassage { range: 0..0, is_marked: *is_marked };
-                let result = self.repeated("", *node, &passage)?;
+                let result = self.repeated("", *node, passage)?;
                 return Ok(Some((Some(source), result)));
             }
         }
@@ -240,9 +240,9 @@ impl<'s> QuotationChecker<'s> {
     /// The answer to a quotation without a citation.
     pub(crate) fn find_source(&mut self, quoted: &MarkedQuotation<'_>) -> Result<QuotationResult, SearchError> {
         let found = self.find_anywhere(quoted)?;
-        let Some(&(first, is_marked)) = found.first() else { return Ok(not_found()) };
-        let name = self.engine.snapshot().cards.get(first)?.citation;
-        let (verdict, how) = match is_marked {
+        let Some((first, passage)) = found.first() else { return Ok(not_found()) };
+        let name = self.engine.snapshot().cards.get(*first)?.citation;
+        let (verdict, how) = match passage.is_marked {
             false => (QuotationVerdict::Verbatim, "word for word"),
             true => (QuotationVerdict::Marked, "word for word, but for what brackets and ellipses announce,"),
         };
@@ -255,14 +255,14 @@ impl<'s> QuotationChecker<'s> {
         Ok(QuotationResult { found_in, ..QuotationResult::new(verdict, message) })
     }
 
-    /// The provisions of the corpus that have the words of a quotation, each with whether marks announce changes.
-    fn find_anywhere(&mut self, quoted: &MarkedQuotation<'_>) -> Result<Vec<(NodeOrdinal, bool)>, SearchError> {
+    /// The provisions of the corpus that have the words of a quotation, each with the passage.
+    fn find_anywhere(&mut self, quoted: &MarkedQuotation<'_>) -> Result<Vec<(NodeOrdinal, FoundPassage)>, SearchError> {
         let Some(left) = self.lookups_left.checked_sub(1) else { return Ok(Vec::new()) };
         self.lookups_left = left;
         let mut found = Vec::new();
         for node in self.engine.provisions_with(quoted.longest_part(), CANDIDATES_MAX)? {
             if let Some(passage) = self.find_in(quoted, node, 0)? {
-                found.push((node, passage.is_marked));
+                found.push((node, passage));
             }
         }
         Ok(found)

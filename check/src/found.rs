@@ -89,7 +89,7 @@ impl Found {
     }
 
     /// The bytes of all findings in the text, in the order of a report.
-    fn ranges(&self) -> Vec<Range<usize>> {
+    pub fn ranges(&self) -> Vec<Range<usize>> {
         let citations = self.citations.iter().map(|found| &found.range);
         let quotations = self.quotations.iter().map(|found| &found.range);
         let mut ranges: Vec<Range<usize>> = quotations.chain(citations).cloned().collect();

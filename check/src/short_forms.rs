@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use hornbook_corpus::citation::{BodyRef, Citation, Grammar, Locator, ParseError, Unit};
 use regex::{Captures, Regex};
 
+use crate::brief::FINDINGS_MAX;
 use crate::sources::{BlockItem, CitedText, ShortForm, any_overlaps, beginning_of, end_of, range_at};
 
 /// The number of words before a section sign that may be the name of a code.
@@ -221,6 +222,9 @@ pub(crate) fn short_forms(
         in_block: Vec::new(),
     };
     for (range, candidate) in candidates {
+        if reader.items.len() > FINDINGS_MAX {
+            break;
+        }
         reader.read(range, candidate);
     }
     reader.add_malformed();
@@ -546,6 +550,9 @@ impl BlockReader<'_, '_> {
         let mut items = self.items.iter().map(|item| item.range.clone()).peekable();
         let mut before = 0;
         for (at, sign) in self.text.match_indices('§') {
+            if self.items.len() + added.len() > FINDINGS_MAX {
+                break;
+            }
             while let Some(item) = items.next_if(|item| item.end <= at) {
                 before = item.end;
             }
@@ -580,6 +587,9 @@ enum BareMeaning {
 fn malformed_before(text: &str, sign: Range<usize>, after: usize, grammar: &Grammar) -> Option<String> {
     let before = text[..sign.start].trim_end();
     let near = before.len() - end_of(before, NAME_BYTES_MAX).len();
+    if !before[near..].contains(|letter: char| letter.is_ascii_alphabetic()) {
+        return None;
+    }
     let mut starts = before[near..].char_indices().rev().filter(|(_, letter)| letter.is_whitespace() || *letter == '(');
     let rest = beginning_of(&text[sign.end..], 24);
     let end = sign.end + rest.find([';', ')', ',']).unwrap_or(rest.len());

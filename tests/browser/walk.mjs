@@ -62,6 +62,7 @@ async function places() {
     contents: "/browse",
     code: body,
     container,
+    check: "/check",
     coverage: "/coverage",
     docs: "/docs",
     "docs-keys": "/docs/keys",
@@ -87,6 +88,24 @@ for (const [look, options] of Object.entries(LOOKS)) {
       await close(page);
     });
   }
+}
+
+for (const [look, options] of Object.entries(LOOKS)) {
+  await test(`a document is checked in ${look}: what is wrong is at its place and in the list`, async () => {
+    const page = await visitor(open, options);
+    await page.goto("/check");
+    await page.fill("#text", "A tenant “may withhold consent if it is late.” Arden Rev. Stat. § 24-2-203(c). See Arden Rev. Stat. § 24-2-999.");
+    await page.locator("form.document button").focus();
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(".checked");
+    assert.match(await page.textContent("main h1"), /Check of your text/);
+    assert.equal(await page.locator(".findings > li.wrong").count(), 2);
+    await page.locator(".findings > li.wrong a").last().click();
+    const place = page.locator(".checked .wrong:has(sup)").last();
+    assert.match(await place.textContent(), /24-2-999/);
+    await shoot(page, `check-report-${look}`);
+    await close(page);
+  });
 }
 
 await test("a citation alone leads to its provision, and a subdivision is marked", async () => {

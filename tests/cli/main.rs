@@ -4,6 +4,7 @@ mod agents;
 mod bad_input;
 mod bench;
 mod card_payments;
+mod checking;
 mod commands;
 mod damage;
 mod eval;

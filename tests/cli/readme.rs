@@ -93,12 +93,13 @@ fn the_commands_of_the_readme_that_work_offline_run() {
     set_up(&["build", plan.to_str().unwrap()]);
     set_up(&["build", plan.to_str().unwrap(), "--out", "SNAPSHOT"]);
     set_up(&["account", "create", "ACCOUNT", "--approve"]);
+    fs::write(dir.path().join("motion.docx"), motion()).unwrap();
     let mut ran = 0;
     for command in commands("README.md") {
         let arguments = words(&command);
         let offline = [
-            "account", "config", "grant", "inspect", "key", "resolve", "search", "snapshot", "sources", "suggest",
-            "verify",
+            "account", "check", "config", "grant", "inspect", "key", "resolve", "search", "snapshot", "sources",
+            "suggest", "verify",
         ];
         if !offline.contains(&arguments[0].as_str()) {
             continue;
@@ -112,4 +113,18 @@ fn the_commands_of_the_readme_that_work_offline_run() {
         assert!(output.status.success() || is_not_in_the_sample, "{command}: {}{}", stdout(&output), stderr(&output));
     }
     assert!(ran > 10, "{ran} commands ran");
+    let report = fs::read_to_string(dir.path().join("report.html")).unwrap();
+    assert!(report.contains("1 citation and 1 quotation were checked"), "{report}");
+}
+
+/// A document of a word processor that cites and quotes the sample.
+fn motion() -> Vec<u8> {
+    let text = "“A tenant may not unreasonably withhold consent.” Arden Rev. Stat. § 24-2-203(c).";
+    let document = format!(
+        r#"<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:body></w:document>"#
+    );
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    archive.start_file("word/document.xml", zip::write::SimpleFileOptions::default()).unwrap();
+    std::io::Write::write_all(&mut archive, document.as_bytes()).unwrap();
+    archive.finish().unwrap().into_inner()
 }

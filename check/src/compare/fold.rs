@@ -1,65 +1,106 @@
 //! Text without typography, to be searched as bytes.
 
 use std::cell::{Cell, OnceCell};
+use std::ops::Range;
 
 use memchr::memmem;
 
-/// Calls `push` with each byte of the folded text and the offset of the character that it comes from.
+/// Receives the bytes of a folded text, each with the offset of the character that it comes from.
+trait FoldSink {
+    fn push(&mut self, byte: u8, at: usize);
+
+    /// A run of ASCII letters and digits, as it is in the text.
+    fn push_run(&mut self, run: &[u8], at: usize);
+}
+
+impl FoldSink for Vec<u8> {
+    fn push(&mut self, byte: u8, _at: usize) {
+        Self::push(self, byte);
+    }
+
+    fn push_run(&mut self, run: &[u8], _at: usize) {
+        self.extend(run.iter().map(u8::to_ascii_lowercase));
+    }
+}
+
+/// The offsets of the bytes.
+impl FoldSink for Vec<u32> {
+    fn push(&mut self, _byte: u8, at: usize) {
+        Self::push(self, at as u32);
+    }
+
+    fn push_run(&mut self, run: &[u8], at: usize) {
+        self.extend(at as u32..(at + run.len()) as u32);
+    }
+}
+
+/// Folds a text.
 ///
 /// Letters are lower case, white space is one space, all quotation marks are `'`. Dashes and hyphens are left out with
 /// the white space around them, and so are white space beside brackets and before punctuation, and invisible characters.
-#[inline]
-fn fold_with(text: &str, mut push: impl FnMut(u8, usize)) {
-    let mut last = b' ';
-    let mut has_space = false;
-    let mut joins = true;
-    let mut emit = |byte: u8, at: usize, last: &mut u8| {
-        push(byte, at);
-        *last = byte;
-    };
-    for (at, letter) in text.char_indices() {
-        match class_of(letter) {
+fn fold_into(text: &str, sink: &mut impl FoldSink) {
+    let bytes = text.as_bytes();
+    let (mut last_is_quote, mut has_space, mut joins) = (false, false, true);
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        if byte.is_ascii_alphanumeric() {
+            let rest = &bytes[at..];
+            let length = rest.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
+            if has_space && !joins {
+                sink.push(b' ', at);
+            }
+            sink.push_run(&rest[..length], at);
+            (last_is_quote, has_space, joins) = (false, false, false);
+            at += length;
+            continue;
+        }
+        let letter = text[at..].chars().next().unwrap_or(' ');
+        let class = class_of(letter);
+        let is_spaced = has_space && !joins;
+        match class {
             SignClass::Space => has_space = true,
             SignClass::Invisible => {}
             SignClass::Dash => (has_space, joins) = (false, true),
             SignClass::Quote => {
-                if has_space && !joins {
-                    emit(b' ', at, &mut last);
+                if is_spaced {
+                    sink.push(b' ', at);
                 }
-                if has_space || last != b'\'' {
-                    emit(b'\'', at, &mut last);
+                if is_spaced || has_space || !last_is_quote {
+                    sink.push(b'\'', at);
                 }
-                (has_space, joins) = (false, false);
+                (last_is_quote, has_space, joins) = (true, false, false);
             }
             SignClass::Closing => {
-                emit(letter as u8, at, &mut last);
-                (has_space, joins) = (false, letter == ')');
+                sink.push(byte, at);
+                (last_is_quote, has_space, joins) = (false, false, letter == ')');
             }
             SignClass::Opening => {
-                if has_space && !joins {
-                    emit(b' ', at, &mut last);
+                if is_spaced {
+                    sink.push(b' ', at);
                 }
-                let mut bytes = [0; 4];
-                letter.encode_utf8(&mut bytes).bytes().for_each(|byte| emit(byte, at, &mut last));
-                (has_space, joins) = (false, true);
+                push_letter(letter, at, sink);
+                (last_is_quote, has_space, joins) = (false, false, true);
             }
             SignClass::Letter => {
-                if has_space && !joins {
-                    emit(b' ', at, &mut last);
+                if is_spaced {
+                    sink.push(b' ', at);
                 }
-                (has_space, joins) = (false, false);
-                if letter.is_ascii() {
-                    emit(letter.to_ascii_lowercase() as u8, at, &mut last);
-                } else if let Some(plain) = ligature(letter) {
-                    plain.bytes().for_each(|byte| emit(byte, at, &mut last));
-                } else {
-                    for lower in letter.to_lowercase() {
-                        let mut bytes = [0; 4];
-                        lower.encode_utf8(&mut bytes).bytes().for_each(|byte| emit(byte, at, &mut last));
-                    }
-                }
+                push_letter(letter, at, sink);
+                (last_is_quote, has_space, joins) = (false, false, false);
             }
         }
+        at += letter.len_utf8();
+    }
+}
+
+fn push_letter(letter: char, at: usize, sink: &mut impl FoldSink) {
+    if let Some(plain) = ligature(letter) {
+        plain.bytes().for_each(|byte| sink.push(byte, at));
+        return;
+    }
+    for lower in letter.to_lowercase() {
+        let mut bytes = [0; 4];
+        lower.encode_utf8(&mut bytes).bytes().for_each(|byte| sink.push(byte, at));
     }
 }
 
@@ -128,14 +169,23 @@ fn ligature(letter: char) -> Option<&'static str> {
 /// A text without typography.
 pub(super) fn folded(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
-    fold_with(text, |byte, _| bytes.push(byte));
+    fold_into(text, &mut bytes);
     bytes
+}
+
+/// A passage of the law that a quotation repeats.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FoundPassage {
+    /// Its bytes in the folded law; [`FoldedLaw::range_of`] has those in the law itself.
+    pub(super) folded: Range<usize>,
+    /// Whether brackets or ellipses announce changes.
+    pub(crate) is_marked: bool,
 }
 
 /// A text of the law, folded once for all quotations that are sought in it.
 pub(crate) struct FoldedLaw<'t> {
-    pub(super) text: &'t str,
-    pub(super) bytes: Vec<u8>,
+    text: &'t str,
+    bytes: Vec<u8>,
     /// The offset of each byte in the text, made when a passage is found.
     offsets: OnceCell<Vec<u32>>,
     /// The bytes that were searched.
@@ -187,11 +237,18 @@ impl<'t> FoldedLaw<'t> {
         self.text.get(between).is_some_and(|between| between.chars().count() > 1)
     }
 
+    /// The bytes of a passage in the text.
+    pub(crate) fn range_of(&self, passage: &FoundPassage) -> Range<usize> {
+        let last = self.offset(passage.folded.end.saturating_sub(1));
+        let length = self.text[last..].chars().next().map_or(0, char::len_utf8);
+        self.offset(passage.folded.start)..last + length
+    }
+
     /// The offset in the text of a folded byte; the length of the text after the last one.
     pub(super) fn offset(&self, at: usize) -> usize {
         let offsets = self.offsets.get_or_init(|| {
-            let mut offsets = Vec::with_capacity(self.bytes.len());
-            fold_with(self.text, |_, at| offsets.push(at as u32));
+            let mut offsets: Vec<u32> = Vec::with_capacity(self.bytes.len());
+            fold_into(self.text, &mut offsets);
             offsets
         });
         offsets.get(at).map_or(self.text.len(), |&offset| offset as usize)

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use memchr::memmem;
 use regex::Regex;
 
-use super::fold::{FoldedLaw, folded};
+use super::fold::{FoldedLaw, FoundPassage, folded};
 
 /// At most this many bytes of the law are replaced by words in brackets.
 const REPLACED_MAX: usize = 160;
@@ -38,15 +38,6 @@ const REMARKS: [&str; 9] = [
     "citations omitted",
     "internal quotation marks omitted",
 ];
-
-/// A passage of the law that a quotation repeats.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FoundPassage {
-    /// Its bytes in the law.
-    pub(crate) range: Range<usize>,
-    /// Whether brackets or ellipses announce changes.
-    pub(crate) is_marked: bool,
-}
 
 /// What may be in the law between two parts of a quotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,10 +84,10 @@ impl<'q> MarkedQuotation<'q> {
         let has_brackets_alone = || MARK.find_iter(self.text).all(|mark| !is_ellipsis(mark.as_str()));
         let verbatim = if self.is_marked && has_brackets_alone() { find_parts(&[whole(self.text)], law) } else { None };
         if let Some(range) = verbatim {
-            return Some(FoundPassage { range, is_marked: false });
+            return Some(FoundPassage { folded: range, is_marked: false });
         }
         let range = find_parts(&self.literal, law).or_else(|| find_parts(&self.parts, law))?;
-        Some(FoundPassage { range, is_marked: self.is_marked })
+        Some(FoundPassage { folded: range, is_marked: self.is_marked })
     }
 
     /// The longest part that repeats the law.
@@ -203,9 +194,7 @@ fn find_parts(parts: &[RepeatedPart], law: &FoldedLaw<'_>) -> Option<Range<usize
             }
         }
         if is_whole {
-            let last = law.offset(end.saturating_sub(1));
-            let length = law.text[last..].chars().next().map_or(0, char::len_utf8);
-            return Some(law.offset(start)..last + length);
+            return Some(start..end);
         }
         from = start + 1;
     }

@@ -10,8 +10,8 @@ mod marks;
 mod words;
 
 pub use difference::{Difference, DifferenceKind};
-pub(crate) use fold::FoldedLaw;
-pub(crate) use marks::{FoundPassage, MarkedQuotation};
+pub(crate) use fold::{FoldedLaw, FoundPassage};
+pub(crate) use marks::MarkedQuotation;
 pub(crate) use words::{LawWords, WordComparison, compare_words};
 
 #[cfg(test)]

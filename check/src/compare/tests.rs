@@ -3,8 +3,9 @@ use proptest::prelude::*;
 use super::*;
 
 fn found(law: &str, quote: &str) -> Option<(String, bool)> {
-    let passage = MarkedQuotation::new(quote).find_in(&FoldedLaw::new(law))?;
-    Some((law[passage.range].to_owned(), passage.is_marked))
+    let folded = FoldedLaw::new(law);
+    let passage = MarkedQuotation::new(quote).find_in(&folded)?;
+    Some((law[folded.range_of(&passage)].to_owned(), passage.is_marked))
 }
 
 const LAW: &str = "(a) A licensee’s non-profit “club”—and no other—shall not be liable under § 12, if the\u{a0}club:\n(1) acts in good faith; and\n(2) keeps its books for 5 years.";
