@@ -73,7 +73,7 @@ mod tests {
         let text =
             "See Smith v. Jones, 5 F.3d 1. It says “no.” Id. Under 17 U.S.C. § 107 it may. (See Ex. A.) Really? Yes";
         let citation = text.find("17 U").unwrap();
-        let whole = [citation..citation + 15];
+        let whole = std::iter::once(citation..citation + 15).collect::<Vec<_>>();
         let found: Vec<&str> = sentences(text, &whole).into_iter().map(|range| text[range].trim()).collect();
         assert_eq!(
             found,

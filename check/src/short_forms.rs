@@ -601,7 +601,7 @@ fn malformed_before(text: &str, sign: Range<usize>, after: usize, grammar: &Gram
         }
         match grammar.parse(&text[start..end]) {
             Err(error @ (ParseError::NoNumber { .. } | ParseError::FormerEdition { .. })) => {
-                found = Some(error.to_string())
+                found = Some(error.to_string());
             }
             _ if found.is_some() => break,
             _ => {}

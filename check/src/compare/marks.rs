@@ -106,42 +106,52 @@ fn whole(text: &str) -> RepeatedPart {
     }
 }
 
-/// The parts of a quotation. If `is_literal`, the words in brackets are parts too: `[a]uthor` is `author`.
+/// The words between two marks.
+struct QuotedPiece {
+    range: Range<usize>,
+    /// The words, with those in brackets if they are taken literally.
+    content: String,
+    before: Option<Omission>,
+    is_open_at: [bool; 2],
+}
+
+/// The parts of a quotation. If `is_literal`, the words in brackets are parts too, and remarks are left out: `[a]uthor`
+/// is `author`.
 fn parts_of(text: &str, is_literal: bool) -> Vec<RepeatedPart> {
-    let mut pieces: Vec<(Range<usize>, String, Option<Omission>, [bool; 2])> = Vec::new();
-    let mut start = 0;
-    let mut before = None;
+    let mut pieces: Vec<QuotedPiece> = Vec::new();
+    let (mut start, mut before, mut opens) = (0, None, false);
     let mut content = String::new();
-    let mut opens = false;
     for mark in MARK.find_iter(text).take(MARKS_MAX) {
         content.push_str(&text[start..mark.start()]);
         let end = mark.end();
         let is_ellipsis = is_ellipsis(mark.as_str());
         let inner = mark.as_str().trim_start_matches('[').trim_end_matches(']');
         let is_remark = !is_ellipsis && REMARKS.iter().any(|remark| remark.eq_ignore_ascii_case(inner.trim()));
-        if is_remark {
-            start = end;
-            continue;
-        }
         if !is_ellipsis && is_literal {
-            content.push_str(inner);
+            content.push_str(if is_remark { "" } else { inner });
             start = end;
             continue;
         }
         let joins = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
         let is_open_before = !is_ellipsis && joins(text[..mark.start()].chars().next_back());
         let is_open_after = !is_ellipsis && joins(text[end..].chars().next());
-        pieces.push((start..mark.start(), std::mem::take(&mut content), before, [opens, is_open_before]));
+        let is_open_at = [opens, is_open_before];
+        pieces.push(QuotedPiece {
+            range: start..mark.start(),
+            content: std::mem::take(&mut content),
+            before,
+            is_open_at,
+        });
         before = Some(if is_ellipsis { Omission::AnyWords } else { Omission::Replaced });
         opens = is_open_after;
         start = end;
     }
     content.push_str(&text[start..]);
-    pieces.push((start..text.len(), content, before, [opens, false]));
+    pieces.push(QuotedPiece { range: start..text.len(), content, before, is_open_at: [opens, false] });
     let count = pieces.len();
     let mut carried = None;
     let mut parts = Vec::with_capacity(count);
-    for (place, (range, content, before, is_open_at)) in pieces.into_iter().enumerate() {
+    for (place, QuotedPiece { range, content, before, is_open_at }) in pieces.into_iter().enumerate() {
         let folded = trimmed(folded(&content), place == 0 || before == Some(Omission::AnyWords), place + 1 == count);
         let before = carried.take().or(before);
         if folded.iter().any(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80) {

@@ -65,7 +65,8 @@ fn brackets_and_ellipses_announce_changes() {
     {
         assert_eq!(found(LAW, quote), None, "{quote}");
     }
-    assert_eq!(found("as in force [January 1] and later", "in force [January 1] and later").unwrap().1, false);
+    let (_, is_marked) = found("as in force [January 1] and later", "in force [January 1] and later").unwrap();
+    assert!(!is_marked, "the brackets are the law's");
 }
 
 fn altered(law: &str, quote: &str) -> Option<String> {
@@ -154,13 +155,13 @@ proptest! {
             words.iter().map(|&(word, style)| (word, if matches!(style, 1 | 4) { style } else { 0 })).collect()
         };
         let (law_key, quoted_key) = (key(&law), key(&quoted));
-        let is_same = |(place, (law, quoted)): (usize, (&(usize, usize), &(usize, usize)))| {
+        let is_same = |place: usize, law: &(usize, usize), quoted: &(usize, usize)| {
             let ends = place + 1 == quoted_key.len() && quoted.1 != 1 && (law.1 != 1 || place == 0);
             law.0 == quoted.0 && (law.1 == quoted.1 || ends)
         };
-        let expected = law_key
-            .windows(quoted_key.len())
-            .any(|window| window.iter().zip(&quoted_key).enumerate().all(is_same));
+        let expected = law_key.windows(quoted_key.len()).any(|window| {
+            (0..window.len()).all(|place| is_same(place, &window[place], &quoted_key[place]))
+        });
         let found = found(&law_of(&law), &quotation_of(&quoted)).is_some();
         prop_assert_eq!(found, expected, "{} in {}", quotation_of(&quoted), law_of(&law));
     }

@@ -99,7 +99,7 @@ pub(crate) fn compare_words(
         quoted.extend(words_of(quotation.text, part.range.clone()).into_iter().map(QuotedWord::Word));
     }
     let count = quoted.iter().filter(|word| matches!(word, QuotedWord::Word(_))).count();
-    if count < RUN_MIN || count > QUOTED_WORDS_MAX {
+    if !(RUN_MIN..=QUOTED_WORDS_MAX).contains(&count) {
         return None;
     }
     let compared = windows_of(&quoted, law).into_iter().filter_map(|window| {
