@@ -157,13 +157,13 @@ impl RateChecked {
     }
 
     /// The price of the call. Refused like the call itself if the account or a budget does not allow it.
-    pub fn price(self, cost: Credits, now: Now) -> Result<CallPrice, Refusal> {
+    pub fn price(&self, cost: Credits, now: Now) -> Result<CallPrice, Refusal> {
         let Self { shared, key, left } = self;
-        let units = shared.monthly_units(&key, now);
-        let (hold, remaining) = hold(&key, cost, units, now.wall)?;
-        let budget = line_budgets::status(&key, now.wall);
-        hold.release(&key);
-        Ok(CallPrice { left, remaining, budget, cost })
+        let units = shared.monthly_units(key, now);
+        let (hold, remaining) = hold(key, cost, units, now.wall)?;
+        let budget = line_budgets::status(key, now.wall);
+        hold.release(key);
+        Ok(CallPrice { left: *left, remaining, budget, cost })
     }
 
     /// Holds the cost on the account, so that no other call can spend it.

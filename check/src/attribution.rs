@@ -78,8 +78,9 @@ pub(crate) fn attribute(quotation: &FoundQuotation, blocks: &[ReadBlock], brief:
     let text = brief.text();
     let Some(block) = blocks.get(quotation.block) else { return (Vec::new(), true) };
     let sentence = sentence_of(quotation, block);
-    if let Some(note) = note_after(quotation.range.end, NOTE_DISTANCE, brief) {
-        return (nearest_first(&blocks[note].sources[..blocks[note].sources.len().min(1)]).unwrap_or_default(), false);
+    let note = note_after(quotation.range.end, NOTE_DISTANCE, brief);
+    if let Some(first) = note.and_then(|note| blocks[note].sources.first()) {
+        return (first.citation.into_iter().collect(), false);
     }
     if quotation.is_block {
         return (attribute_block(quotation, blocks, text), false);
@@ -135,7 +136,7 @@ fn attribute_near(quotation: &FoundQuotation, block: &ReadBlock, text: &str) -> 
     let sentence = sentence_of(quotation, block);
     let before = &block.sources[..block.sources.partition_point(|source| source.range.end <= start)];
     let in_sentence = &before[before.partition_point(|source| source.range.start < sentence.start)..];
-    let of_sentence = after.iter().find(|source| source.range.start < sentence.end.max(end));
+    let of_sentence = after.first().filter(|source| source.range.start < sentence.end.max(end));
     if let Some(mut found) = nearest_first(in_sentence) {
         // The source after it in the sentence is less likely, but as near.
         found.extend(of_sentence.and_then(|source| source.citation).filter(|_| !found.is_empty()));

@@ -1,15 +1,23 @@
 //! Asks the law what each citation of a document names.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use hornbook_corpus::citation::{Citation, Locator};
 use hornbook_corpus::citation_index::CitationKind;
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::outline::Status;
-use hornbook_search::{AnswerKind, CitationAnswer, CitedNode, Engine, LawOnDay, SearchError};
+use hornbook_search::{
+    AnswerKind, CitationAnswer, CitedNode, Engine, LabelledParagraph, LawOnDay, SearchError, WordingText,
+};
 
 use crate::brief::{Brief, BriefPlace};
 
 use crate::report::{CheckOptions, CitationFinding, CitationVerdict, CitedProvision};
 use crate::sources::{BriefCitation, CitedText};
+
+/// Maximum number of provisions that a finding names: a range may have a hundred.
+const NAMED_MAX: usize = 5;
 
 /// A checked citation, and the nodes that it names.
 pub(crate) struct CheckedCitation {
@@ -19,9 +27,31 @@ pub(crate) struct CheckedCitation {
     pub(crate) subdivision: String,
 }
 
-pub(crate) fn check_citation(
-    engine: &Engine,
+/// The shown wordings of provisions with their labelled paragraphs: a document may cite one provision often.
+#[derive(Default)]
+pub(crate) struct LabelCache<'s>(HashMap<NodeOrdinal, (WordingText<'s>, Vec<LabelledParagraph>)>);
+
+impl<'s> LabelCache<'s> {
+    fn of(
+        &mut self,
+        engine: &'s Engine,
+        law: &LawOnDay,
+        node: NodeOrdinal,
+    ) -> Result<&(WordingText<'s>, Vec<LabelledParagraph>), SearchError> {
+        Ok(match self.0.entry(node) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(free) => {
+                let wording = engine.wordings_on(law, node)?.swap_remove(0);
+                free.insert((wording, engine.paragraphs_of(node, &wording)))
+            }
+        })
+    }
+}
+
+pub(crate) fn check_citation<'s>(
+    engine: &'s Engine,
     law: &LawOnDay,
+    labels: &mut LabelCache<'s>,
     brief: &Brief,
     found: &BriefCitation,
     options: &CheckOptions,
@@ -52,14 +82,14 @@ pub(crate) fn check_citation(
     let answer = engine.answer_on(law, cited.clone())?;
     let nodes: Vec<NodeOrdinal> =
         answer.candidates.iter().filter_map(|cited| engine.snapshot().ordinal(cited.node_id)).collect();
-    let (mut verdict, mut message) = verdict_of(engine, law, cited, &answer, &nodes, options)?;
+    let (mut verdict, mut message) = verdict_of((engine, law, labels), cited, &answer, &nodes, options)?;
     if !found.is_certain {
         if verdict == CitationVerdict::NoSuchSection {
             verdict = CitationVerdict::Unclear;
         }
         message += "; it is a short form that may mean another provision: cite the code";
     }
-    let provisions = answer.candidates.into_iter().map(CitedProvision::from).collect();
+    let provisions = answer.candidates.into_iter().take(NAMED_MAX).map(CitedProvision::from).collect();
     let finding = CitationFinding { provisions, ..finding(verdict, answer.citation, message) };
     Ok(CheckedCitation { finding, nodes, subdivision: path_of(cited) })
 }
@@ -100,9 +130,8 @@ fn path_of(citation: &Citation) -> String {
     citation.subdivisions.iter().map(|label| format!("({label})")).collect()
 }
 
-fn verdict_of(
-    engine: &Engine,
-    law: &LawOnDay,
+fn verdict_of<'s>(
+    (engine, law, labels): (&'s Engine, &LawOnDay, &mut LabelCache<'s>),
     cited: &Citation,
     answer: &CitationAnswer,
     nodes: &[NodeOrdinal],
@@ -141,17 +170,13 @@ fn verdict_of(
     if verdict != CitationVerdict::Resolved {
         return Ok((verdict, message_of_status(engine, candidate)?));
     }
-    let wordings = engine.wordings_on(law, *node)?;
     let path = path_of(cited);
-    if let Some(wording) = wordings.first()
-        && !path.is_empty()
-        && snapshot.outline.is_provision(*node)
-    {
-        let paragraphs = engine.paragraphs_of(*node, wording);
+    if !path.is_empty() && snapshot.outline.is_provision(*node) {
+        let (wording, paragraphs) = labels.of(engine, law, *node)?;
         let last = cited.subdivisions.last().map_or("", |label| label);
         let is_there = paragraphs.iter().any(|paragraph| paragraph.path.starts_with(&path));
         // A label within a line is no paragraph, but it is there.
-        if !is_there && !has_label_in_line(wording.text, &paragraphs, &path, last) {
+        if !is_there && !has_label_in_line(wording.text, paragraphs, &path, last) {
             let message = format!("{} has no {path}; check the subdivision", candidate.citation);
             return Ok((CitationVerdict::NoSuchSubdivision, message));
         }
@@ -172,7 +197,7 @@ fn verdict_of(
 
 /// Whether a subdivision without a paragraph of its own may be in the text of the one around it: `... (1) ... (2) ...`
 /// in one line.
-fn has_label_in_line(text: &str, paragraphs: &[hornbook_search::LabelledParagraph], path: &str, last: &str) -> bool {
+fn has_label_in_line(text: &str, paragraphs: &[LabelledParagraph], path: &str, last: &str) -> bool {
     let around = &path[..path.len() - last.len() - 2];
     let label = format!("({last})");
     let part = if around.is_empty() {

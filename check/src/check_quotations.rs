@@ -28,8 +28,8 @@ const CANDIDATES_MAX: usize = 48;
 /// The provisions that an answer names.
 const NAMED_MAX: usize = 5;
 
-/// The bytes of law that are kept prepared for the next quotation.
-const KEPT_BYTES_MAX: usize = 48 << 20;
+/// The bytes of law that are kept prepared for the next quotation. Prepared, they take some twenty times the memory.
+const KEPT_BYTES_MAX: usize = 4 << 20;
 
 /// A wording prepared for comparisons.
 struct PreparedWording<'s> {
@@ -47,6 +47,8 @@ pub(crate) struct QuotationChecker<'s> {
     bytes_left: u64,
     steps_left: u64,
     lookups_left: u32,
+    /// Whether anything that the present quotation needs was left out.
+    is_cut: bool,
 }
 
 /// The answer to a quotation, wherever it comes from.
@@ -73,6 +75,7 @@ impl<'s> QuotationChecker<'s> {
             bytes_left: COMPARED_BYTES_MAX,
             steps_left: STEPS_MAX,
             lookups_left: LOOKUPS_MAX,
+            is_cut: false,
         }
     }
 
@@ -111,6 +114,7 @@ impl<'s> QuotationChecker<'s> {
         quoted: &MarkedQuotation<'_>,
         sources: &[&'c CheckedCitation],
     ) -> Result<(Option<&'c CheckedCitation>, QuotationResult), SearchError> {
+        self.is_cut = false;
         let nearest = sources.first().copied();
         for &source in sources {
             for &node in &source.nodes {
@@ -143,8 +147,14 @@ impl<'s> QuotationChecker<'s> {
         if let Some((source, altered)) = self.altered(quoted, sources)? {
             return Ok((Some(source), altered));
         }
-        if self.bytes_left == 0 || self.lookups_left == 0 || self.steps_left == 0 {
+        if self.is_cut || self.bytes_left == 0 {
             return Ok((nearest, too_much()));
+        }
+        let is_sure = |source: &&CheckedCitation| is_loaded(source) && source.finding.is_certain;
+        if !sources.iter().copied().all(|source| is_sure(&source)) {
+            let message =
+                "no provision of this corpus has these words, and it may be from law that is not here or not clear";
+            return Ok((nearest, QuotationResult::new(QuotationVerdict::Unchecked, message)));
         }
         Ok((nearest, not_found()))
     }
@@ -240,7 +250,9 @@ impl<'s> QuotationChecker<'s> {
     /// The answer to a quotation without a citation.
     pub(crate) fn find_source(&mut self, quoted: &MarkedQuotation<'_>) -> Result<QuotationResult, SearchError> {
         let found = self.find_anywhere(quoted)?;
-        let Some((first, passage)) = found.first() else { return Ok(not_found()) };
+        let Some((first, passage)) = found.first() else {
+            return Ok(if self.is_cut { too_much() } else { not_found() });
+        };
         let name = self.engine.snapshot().cards.get(*first)?.citation;
         let (verdict, how) = match passage.is_marked {
             false => (QuotationVerdict::Verbatim, "word for word"),
@@ -257,10 +269,16 @@ impl<'s> QuotationChecker<'s> {
 
     /// The provisions of the corpus that have the words of a quotation, each with the passage.
     fn find_anywhere(&mut self, quoted: &MarkedQuotation<'_>) -> Result<Vec<(NodeOrdinal, FoundPassage)>, SearchError> {
-        let Some(left) = self.lookups_left.checked_sub(1) else { return Ok(Vec::new()) };
+        let Some(left) = self.lookups_left.checked_sub(1) else {
+            self.is_cut = true;
+            return Ok(Vec::new());
+        };
         self.lookups_left = left;
         let mut found = Vec::new();
-        for node in self.engine.provisions_with(quoted.longest_part(), CANDIDATES_MAX)? {
+        let candidates = self.engine.provisions_with(quoted.longest_part(), CANDIDATES_MAX)?;
+        // Commonest words alone are in nearly every provision: they are not looked up.
+        self.is_cut |= candidates.as_ref().is_none_or(|candidates| candidates.len() == CANDIDATES_MAX);
+        for node in candidates.unwrap_or_default() {
             if let Some(passage) = self.find_in(quoted, node, 0)? {
                 found.push((node, passage));
             }
@@ -276,12 +294,13 @@ impl<'s> QuotationChecker<'s> {
         let mut best: Option<(f64, &CheckedCitation, NodeOrdinal, WordComparison)> = None;
         for &source in sources {
             for &node in &source.nodes {
-                let mut steps = self.steps_left;
+                let (mut steps, mut is_cut) = (self.steps_left, false);
                 let Some(prepared) = self.prepared(node)?.first_mut() else { continue };
                 let text = prepared.wording.text;
                 let words = prepared.words.get_or_insert_with(|| LawWords::new(text));
-                let compared = compare_words(quoted, words, &mut steps);
+                let compared = compare_words(quoted, words, &mut steps, &mut is_cut);
                 self.steps_left = steps;
+                self.is_cut |= is_cut;
                 self.spend(text.len() as u64);
                 if let Some(compared) = compared
                     && best.as_ref().is_none_or(|(share, ..)| compared.share > *share)
@@ -292,7 +311,10 @@ impl<'s> QuotationChecker<'s> {
         }
         let Some((_, source, node, compared)) = best else { return Ok(None) };
         let (verdict, message) = match compared.has_same_words {
-            true => (QuotationVerdict::Punctuation, "every word is the law's, but the punctuation differs".to_owned()),
+            true => {
+                let message = "every word is the law's, but the punctuation or what a mark announces differs";
+                (QuotationVerdict::Punctuation, message.to_owned())
+            }
             false => {
                 let has = |kind| compared.differences.iter().any(|part| part.kind == kind);
                 let how = match (has(DifferenceKind::OnlyQuoted), has(DifferenceKind::OnlyLaw)) {
@@ -365,6 +387,6 @@ fn not_found() -> QuotationResult {
 }
 
 fn too_much() -> QuotationResult {
-    let message = "the document has more to compare than one check does; check it in parts";
+    let message = "it was not compared with everything: it is long or of very common words, or the document has too many quotations";
     QuotationResult::new(QuotationVerdict::Unchecked, message)
 }

@@ -9,7 +9,7 @@ use hornbook_search::{Engine, LawOnDay, SearchError};
 
 use crate::attribution::attribute;
 use crate::brief::{Brief, BriefBlockKind, BriefError, FINDINGS_MAX};
-use crate::check_citations::check_citation;
+use crate::check_citations::{LabelCache, check_citation};
 use crate::check_quotations::QuotationChecker;
 use crate::other_sources::other_sources;
 use crate::quotations::{quotations, quoted_passages};
@@ -59,10 +59,13 @@ impl Found {
             blocks.push(ReadBlock { range: block.range.clone(), kind: block.kind, sources, sentences, before });
         }
         let mut quotations = quotations(brief, &blocks);
+        if quotations.len() > FINDINGS_MAX {
+            return Err(BriefError::TooManyFindings);
+        }
         for quotation in &mut quotations {
             (quotation.sources, quotation.is_weak) = attribute(quotation, &blocks, brief);
         }
-        // A quotation without a source near it may be of anything, and is none of ours.
+        // A quotation without a source near it may be of anything: it is not checked.
         quotations.retain(|quotation| !quotation.sources.is_empty());
         let found = Self { citations, quotations };
         if found.count() > FINDINGS_MAX { Err(BriefError::TooManyFindings) } else { Ok(found) }
@@ -77,7 +80,9 @@ impl Found {
         as_of: Day,
         options: &CheckOptions,
     ) -> Result<CheckReport, SearchError> {
-        let citations = self.citations.iter().map(|found| check_citation(engine, law, brief, found, options));
+        let mut labels = LabelCache::default();
+        let citations =
+            self.citations.iter().map(|found| check_citation(engine, law, &mut labels, brief, found, options));
         let citations = citations.collect::<Result<Vec<_>, SearchError>>()?;
         let mut checker = QuotationChecker::new(engine, law);
         let mut findings = Vec::with_capacity(self.count());

@@ -23,16 +23,16 @@ const STARTERS: [&str; 34] = [
     "Per", "Unlike", "Like", "Yet", "The",
 ];
 
-/// A definition of a name begins at most so many bytes after what it names.
+/// Maximum number of bytes between a citation and the definition of a name for it.
 const DEFINITION_BYTES_MAX: usize = 160;
 
-/// At most so many bytes before a section sign are read as the name of a code.
+/// Maximum number of bytes before a section sign that are read as the name of a code.
 const NAME_BYTES_MAX: usize = 160;
 
-/// At most so many sources before a subdivision are compared with each other.
+/// Maximum number of sources before a subdivision that are compared with each other.
 const NEAR_MAX: usize = 64;
 
-/// At most so many codes and defined names are remembered.
+/// Maximum number of codes and of defined names that are remembered.
 const CODES_MAX: usize = 64;
 
 const NUMBER: &str = r"[0-9][0-9A-Za-z]*(?:(?:[-–:]|-?\.)[0-9A-Za-z]+)*";
@@ -561,7 +561,7 @@ impl BlockReader<'_, '_> {
                 continue;
             }
             if let Some(why) = malformed_before(self.text, at..at + sign.len(), before, self.grammar) {
-                let start = name_start(self.text, at);
+                let start = name_start(self.text, at, before);
                 added.push(BlockItem { range: start..at + sign.len(), cited: Some(ShortForm::malformed(why)) });
             }
         }
@@ -613,20 +613,23 @@ fn malformed_before(text: &str, sign: Range<usize>, after: usize, grammar: &Gram
     found
 }
 
-/// Where the name before a section sign begins: its words with capital letters, and the number before them.
-fn name_start(text: &str, sign: usize) -> usize {
+/// Where the name before a section sign begins: its words with capital letters, and the number before them. `after` is
+/// where the source before it ends.
+fn name_start(text: &str, sign: usize, after: usize) -> usize {
     let before = text[..sign].trim_end();
+    let near = end_of(&before[after.min(before.len())..], NAME_BYTES_MAX);
     let mut start = before.len();
-    for word in end_of(before, NAME_BYTES_MAX).split(' ').rev().take(NAME_WORDS_MAX) {
-        if !word
-            .trim_start_matches(['(', '“', '"'])
-            .starts_with(|first: char| first.is_uppercase() || first.is_ascii_digit())
-        {
+    let mut at = before.len();
+    for word in near.rsplit(' ').take(NAME_WORDS_MAX) {
+        at -= word.len();
+        let is_named = |first: char| first.is_uppercase() || first.is_ascii_digit();
+        if !word.trim_start_matches(['(', '“', '"']).starts_with(is_named) {
             break;
         }
-        start = start.saturating_sub(word.len() + 1);
+        start = at;
+        at = at.saturating_sub(1);
     }
-    if start == before.len() { sign } else { start + text[start..].len() - text[start..].trim_start().len() }
+    if start == before.len() { sign } else { start }
 }
 
 /// The signs between the parts of a number: `-` and `-` in `24-3-104`.

@@ -67,16 +67,16 @@ impl Engine {
 
     /// The provisions that contain the rarest words of a passage in a row, in any wording; at most `most`. None
     /// for a passage of fewer than two words, or of words that nearly every provision contains.
-    pub fn provisions_with(&self, passage: &str, most: usize) -> Result<Vec<NodeOrdinal>, SearchError> {
+    pub fn provisions_with(&self, passage: &str, most: usize) -> Result<Option<Vec<NodeOrdinal>>, SearchError> {
         self.guarded(|| {
             let terms = terms_in_sequence(passage);
             let phrase = self.rarest_words_in_a_row(&terms)?;
             if phrase.len() < 2 || !super::keyword::is_selective(&phrase) {
-                return Ok(Vec::new());
+                return Ok(None);
             }
             let constraints = self.keyword.constraints(&[phrase], &[], &self.all_nodes().into())?;
             let found = constraints.required.unwrap_or_default().into_iter().map(NodeOrdinal);
-            Ok(found.filter(|&node| self.snapshot().outline.is_provision(node)).take(most).collect())
+            Ok(Some(found.filter(|&node| self.snapshot().outline.is_provision(node)).take(most).collect()))
         })
     }
 

@@ -39,6 +39,9 @@ use super::unread::UnreadReservation;
 use super::visitors::VisitorPass;
 use crate::single_flight::FlightGuard;
 
+/// Maximum number of units that a visitor's call may have if a first step finds them out.
+const VISITOR_UNITS_MAX: u32 = 20;
+
 /// A call, as a transport passes it to [`Service::call`].
 #[derive(Debug)]
 pub struct Call<'c> {
@@ -196,7 +199,17 @@ impl Service {
         let failed = |error| Failure { error, left: None };
         let scopes = pass.require(metering.any_of).map_err(failed)?;
         let prepared = self.prepare(call, handler, LawReader { scopes }, self.clock.now()).map_err(failed)?;
+        let is_sized = prepared.sizing.is_some();
         let prepared = self.size(call, prepared).await.map_err(failed)?;
+        if is_sized && prepared.units > VISITOR_UNITS_MAX {
+            return Err(failed(ApiError::new(
+                ErrorCode::InvalidApiKey,
+                format!(
+                    "{} of one call need an account on this server; sign in, or send less",
+                    metering.cost.per.as_str()
+                ),
+            )));
+        }
         let version = prepared.version.as_deref();
         if let Some(version) = version.filter(|version| is_known(version, call.known_versions)) {
             return Ok(Outcome::Unchanged { version: version.to_owned(), left: None });
@@ -226,6 +239,10 @@ impl Service {
         }
         let unread = self.unread.of(paced.account()).reserve();
         let unread = unread.ok_or_else(|| failed(ApiError::too_much_unread("this account")))?;
+        if prepared.sizing.is_some() {
+            // Who cannot pay the least price gets no work that finds out the price.
+            paced.price(Credits(metering.cost.credits), now).map_err(|refusal| failed(ApiError::from(&refusal)))?;
+        }
         let prepared = self.size(call, prepared).await.map_err(failed)?;
         let cost = Credits(metering.cost.credits.saturating_mul(prepared.units));
         call.terms.check_cost(cost).map_err(failed)?;
@@ -298,7 +315,7 @@ impl Service {
         catch_panic(|| handler(&call))
     }
 
-    /// Finds out the price of work whose first step has to.
+    /// Runs the first step of work whose price depends on it.
     async fn size(&self, call: &Call<'_>, mut prepared: PreparedWork) -> Result<PreparedWork, ApiError> {
         let Some(sizing) = prepared.sizing.take() else { return Ok(prepared) };
         let (sized, _) = self.work(&call.corpus, prepared.weight, None, sizing).await?;

@@ -29,6 +29,7 @@ pub(super) fn read(bytes: &[u8], writer: &mut BlockWriter) -> Result<(), BriefEr
     let text = file(&mut archive, DOCUMENT)?;
     let text = text.ok_or_else(|| BriefError::Docx(format!("it contains no {DOCUMENT}")))?;
     paragraphs(&text, BriefBlockKind::Paragraph, writer)?;
+    drop(text);
     for name in NOTES {
         if let Some(notes) = file(&mut archive, name)? {
             paragraphs(&notes, BriefBlockKind::Note, writer)?;
@@ -63,6 +64,8 @@ fn paragraphs(xml: &[u8], kind: BriefBlockKind, writer: &mut BlockWriter) -> Res
     reader.config_mut().check_end_names = true;
     let mut style = ParagraphStyle::default();
     let mut is_text = false;
+    // Open elements whose text is left out: what was moved away, and what repeats the element before it.
+    let mut left_out = 0_usize;
     loop {
         let event = reader.read_event().map_err(|error| broken(&error))?;
         match event {
@@ -72,6 +75,7 @@ fn paragraphs(xml: &[u8], kind: BriefBlockKind, writer: &mut BlockWriter) -> Res
                 b"p" => style = ParagraphStyle::default(),
                 b"footnote" | b"endnote" => writer.begin_note(&note_label(kind_of_note(&tag), &tag)),
                 b"t" => is_text = true,
+                b"moveFrom" | b"Fallback" => left_out += 1,
                 _ => style.read(&tag),
             },
             Event::Empty(tag) => match tag.local_name().as_ref() {
@@ -82,19 +86,20 @@ fn paragraphs(xml: &[u8], kind: BriefBlockKind, writer: &mut BlockWriter) -> Res
                 }
                 _ => style.read(&tag),
             },
-            Event::Text(text) if is_text => {
+            Event::Text(text) if is_text && left_out == 0 => {
                 writer.push(&text.decode().map_err(|error| broken(&error))?, None);
                 if writer.is_too_long() {
                     return Err(BriefError::TooMuchText);
                 }
             }
-            Event::GeneralRef(name) if is_text => {
+            Event::GeneralRef(name) if is_text && left_out == 0 => {
                 let name = name.decode().map_err(|error| broken(&error))?;
                 let character = character_of(&name).ok_or_else(|| broken(&format!("it uses the entity &{name};")))?;
                 writer.push_character(character, None);
             }
             Event::End(tag) => match tag.local_name().as_ref() {
                 b"t" => is_text = false,
+                b"moveFrom" | b"Fallback" => left_out = left_out.saturating_sub(1),
                 b"p" => writer.end(if style.is_block_quote() { BriefBlockKind::Quote } else { kind }),
                 _ => {}
             },

@@ -6,7 +6,7 @@ use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::RawKind;
 use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
 
-use super::{BlockWriter, BriefBlockKind};
+use super::{BlockWriter, BriefBlockKind, BriefError};
 
 /// Elements whose text flows on in the paragraph around them.
 const INLINE: [&str; 32] = [
@@ -18,10 +18,16 @@ const INLINE: [&str; 32] = [
 /// Elements without text for readers.
 const LEFT_OUT: [&str; 8] = ["script", "style", "template", "noscript", "iframe", "svg", "math", "object"];
 
+/// Maximum length of a tag: each attribute is compared with all others.
+pub(super) const TAG_BYTES_MAX: usize = 16 << 10;
+
 /// How many times the length of the file may be searched for the places of its texts.
 const SEARCHES_MAX: usize = 16;
 
-pub(super) fn read(source: &str, writer: &mut BlockWriter) {
+pub(super) fn read(source: &str, writer: &mut BlockWriter) -> Result<(), BriefError> {
+    if has_long_tag(source) {
+        return Err(BriefError::LongTag);
+    }
     let reader = RefCell::new(HtmlReader {
         source,
         writer,
@@ -36,6 +42,24 @@ pub(super) fn read(source: &str, writer: &mut BlockWriter) {
     let _ = tokenizer.feed(&input);
     tokenizer.end();
     tokenizer.sink.0.into_inner().end();
+    Ok(())
+}
+
+/// Whether a tag is so long that comparing its attributes with each other takes long.
+fn has_long_tag(source: &str) -> bool {
+    let bytes = source.as_bytes();
+    let mut opened = None;
+    for at in memchr::memchr2_iter(b'<', b'>', bytes) {
+        match (bytes[at], opened) {
+            (b'>', Some(start)) if at - start > TAG_BYTES_MAX => return true,
+            (b'>', _) => opened = None,
+            (_, None) if bytes.get(at + 1).is_some_and(|next| next.is_ascii_alphabetic() || *next == b'/') => {
+                opened = Some(at)
+            }
+            _ => {}
+        }
+    }
+    opened.is_some_and(|start| bytes.len() - start > TAG_BYTES_MAX)
 }
 
 struct HtmlSink<'r>(RefCell<HtmlReader<'r>>);

@@ -86,6 +86,8 @@ pub enum BriefError {
     TooManyFindings,
     #[error("byte {at} of the document is not UTF-8; save it as UTF-8 text")]
     NotUtf8 { at: usize },
+    #[error("the document has an HTML tag of more than {} bytes; send a page without it", html::TAG_BYTES_MAX)]
+    LongTag,
     #[error("cannot read the document as .docx: {0}; save it again with a word processor")]
     Docx(String),
 }
@@ -172,7 +174,7 @@ impl Brief {
         let source = std::str::from_utf8(bytes).map_err(|error| BriefError::NotUtf8 { at: error.valid_up_to() })?;
         match format {
             BriefFormat::Markdown => markdown::read(source, &mut writer),
-            BriefFormat::Html => html::read(source, &mut writer),
+            BriefFormat::Html => html::read(source, &mut writer)?,
             BriefFormat::Text | BriefFormat::Docx => plain_text::read(source, &mut writer),
         }
         writer.finish(format, source.to_owned())
@@ -277,7 +279,9 @@ impl BlockWriter {
 
     /// Adds a reference to a note.
     fn refer_to_note(&mut self, label: &str) {
-        self.references.push((self.text.len(), label.to_owned()));
+        if self.references.len() < FINDINGS_MAX {
+            self.references.push((self.text.len(), label.to_owned()));
+        }
     }
 
     /// The next block begins a note.

@@ -1,15 +1,17 @@
-//! Plain text: blank lines separate paragraphs. Lines that begin with `>`, and paragraphs that are indented on every
-//! line, are block quotations.
+//! Plain text: blank lines separate paragraphs. Lines that begin with `>`, and paragraphs of which every line is indented
+//! more than most paragraphs begin, are block quotations.
 
 use super::{BlockWriter, BriefBlockKind};
 
-/// An indented paragraph is a quotation if every line begins with at least this many columns of white space.
+/// An indented paragraph is a quotation if every line begins with this many columns of white space more than the first
+/// line of most paragraphs.
 const QUOTE_INDENT: usize = 4;
 
 /// The width of a tab.
 const TAB_COLUMNS: usize = 4;
 
 pub(super) fn read(source: &str, writer: &mut BlockWriter) {
+    let indent = usual_indent(source) + QUOTE_INDENT;
     let mut open = OpenParagraph::default();
     let mut start = 0;
     for line in source.split_inclusive('\n') {
@@ -21,13 +23,26 @@ pub(super) fn read(source: &str, writer: &mut BlockWriter) {
             open.is_marked = is_marked;
         }
         if !text.is_empty() {
-            open.is_indented &= columns(inner) >= QUOTE_INDENT;
+            open.is_indented &= columns(inner) >= indent;
             writer.push(text, Some(start + (content.len() - text.len())));
             writer.push_character(' ', None);
         }
         start += line.len();
     }
     open.end(writer);
+}
+
+/// The indent with which the middle one of all paragraphs begins.
+fn usual_indent(source: &str) -> usize {
+    let mut indents = Vec::new();
+    let mut is_blank = true;
+    for line in source.lines() {
+        let begins = is_blank && !line.trim().is_empty();
+        indents.extend(begins.then(|| columns(line)));
+        is_blank = line.trim().is_empty();
+    }
+    indents.sort_unstable();
+    indents.get(indents.len().saturating_sub(1) / 2).copied().unwrap_or(0)
 }
 
 struct OpenParagraph {

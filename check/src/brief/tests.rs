@@ -32,6 +32,14 @@ fn plain_text_has_paragraphs_and_indented_or_marked_quotations() {
 }
 
 #[test]
+fn paragraphs_whose_first_lines_are_indented_are_no_quotations() {
+    let source = "\tOne.\n\n\tTwo.\n\n\t\tQuoted.\n\n\tThree.";
+    let kinds: Vec<BriefBlockKind> =
+        blocks(source.as_bytes(), BriefFormat::Text).into_iter().map(|block| block.1).collect();
+    assert_eq!(kinds, [Paragraph, Paragraph, Quote, Paragraph]);
+}
+
+#[test]
 fn every_character_keeps_its_place_in_the_file() {
     let source = "# Heading\n\nÄ *first* &amp; second\nline, see **17 U.S.C. § 107**.\n\n> quoted [link](x)[^1]\n\n[^1]: A note.\n";
     for format in [BriefFormat::Text, BriefFormat::Markdown] {
@@ -121,6 +129,8 @@ fn hostile_documents_are_refused() {
         refused(&vec![b'a'; BRIEF_BYTES_MAX + 1], BriefFormat::Text),
         BriefError::TooLong { bytes: BRIEF_BYTES_MAX + 1 }
     );
+    let long = format!("<a {}>", "b ".repeat(9_000));
+    assert_eq!(refused(long.as_bytes(), BriefFormat::Html), BriefError::LongTag);
     assert_eq!(refused(b"ab\xff", BriefFormat::Markdown), BriefError::NotUtf8 { at: 2 });
     // A zip bomb: 70 MB of blanks, and much text in little space.
     let blanks = docx(&[("word/document.xml", &vec![b' '; 70 << 20])]);

@@ -70,7 +70,7 @@ fn brackets_and_ellipses_announce_changes() {
 }
 
 fn altered(law: &str, quote: &str) -> Option<String> {
-    let compared = compare_words(&MarkedQuotation::new(quote), &LawWords::new(law), &mut 1_000_000)?;
+    let compared = compare_words(&MarkedQuotation::new(quote), &LawWords::new(law), &mut 1_000_000, &mut false)?;
     let parts = compared.differences.iter().map(|part| match part.kind {
         DifferenceKind::Same => part.text.clone(),
         DifferenceKind::OnlyQuoted => format!("[-{}-]", part.text),
@@ -97,9 +97,10 @@ fn altered_copies_show_their_words_and_the_laws() {
     for quote in ["a landlord must return the deposit", "the club shall pay its members", "one two three four five"] {
         assert_eq!(altered(LAW, quote), None, "{quote}");
     }
-    let mut nothing = 10;
-    assert!(compare_words(&MarkedQuotation::new("shall be liable under"), &LawWords::new(LAW), &mut nothing).is_none());
-    assert_eq!(nothing, 10, "a comparison beyond the budget is not begun");
+    let (mut nothing, mut is_cut) = (10, false);
+    let quote = MarkedQuotation::new("shall be liable under");
+    assert!(compare_words(&quote, &LawWords::new(LAW), &mut nothing, &mut is_cut).is_none());
+    assert_eq!((nothing, is_cut), (10, true), "a comparison beyond the budget is not begun");
 }
 
 /// Words that no dash joins and of which none contains another.

@@ -24,6 +24,9 @@ const ONLY_QUOTED_COST: u32 = 3;
 /// A quotation is compared with at most this many parts of a text.
 const WINDOWS_MAX: usize = 4;
 
+/// Maximum number of steps of one comparison.
+const CELLS_MAX: u64 = 16_000_000;
+
 /// The longest quotation that is compared word by word.
 const QUOTED_WORDS_MAX: usize = 2_000;
 
@@ -85,11 +88,12 @@ pub(crate) struct WordComparison {
 }
 
 /// Compares a quotation with the law. None if the law has no passage that resembles it, or if the comparison would take
-/// more than `budget` steps, of which it takes away what it used.
+/// more than `budget` steps, of which it takes away what it used; then `is_cut` is set.
 pub(crate) fn compare_words(
     quotation: &MarkedQuotation<'_>,
     law: &LawWords<'_>,
     budget: &mut u64,
+    is_cut: &mut bool,
 ) -> Option<WordComparison> {
     let mut quoted: Vec<QuotedWord> = Vec::new();
     for part in &quotation.parts {
@@ -99,12 +103,17 @@ pub(crate) fn compare_words(
         quoted.extend(words_of(quotation.text, part.range.clone()).into_iter().map(QuotedWord::Word));
     }
     let count = quoted.iter().filter(|word| matches!(word, QuotedWord::Word(_))).count();
+    *is_cut |= count > QUOTED_WORDS_MAX;
     if !(RUN_MIN..=QUOTED_WORDS_MAX).contains(&count) {
         return None;
     }
     let compared = windows_of(&quoted, law).into_iter().filter_map(|window| {
         let cells = (quoted.len() as u64 + 1) * (window.len() as u64 + 1);
-        *budget = budget.checked_sub(cells)?;
+        let left = budget.checked_sub(cells).filter(|_| cells <= CELLS_MAX);
+        if left.is_none() {
+            *is_cut = true;
+        }
+        *budget = left?;
         compare_in(&quoted, count, window, quotation.text, law)
     });
     compared.max_by(|a, b| a.share.total_cmp(&b.share))

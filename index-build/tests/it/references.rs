@@ -60,7 +60,7 @@ fn the_sample_cites_as_its_texts_say() {
     assert_sound(&snapshot);
     let out = |cited: &str| outgoing(&snapshot, cited);
     // By number only in the same code, by name from the code of a city, in order of mention.
-    assert_eq!(out("Arden Rev. Stat. § 47-2-201"), ["Arden Rev. Stat. § 47-2-202"]);
+    assert_eq!(out("Arden Rev. Stat. § 47-2-201"), ["Arden Rev. Stat. § 47-2-202", "14 S.F.C. § 1395w–4"]);
     assert!(out("Port Arden Mun. Code § 17.28.020").contains(&"Arden Rev. Stat. § 47-2-202".to_owned()));
     assert_eq!(
         out("Arden Rev. Stat. § 12-2-104"),
