@@ -5,8 +5,6 @@ use schemars::transform::RecursiveTransform;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use hornbook_check::BriefFormat;
-
 use super::call_terms::TERMS;
 use super::error::{ErrorCode, ErrorObject};
 use super::headers::{HEADERS, Header, HeaderScope};
@@ -133,11 +131,9 @@ fn operation_object(operation: &Operation, generator: &mut SchemaGenerator, erro
     if let Some(body) = operation.body {
         let (schema, example) = ((body.schema)(generator), serde_json::from_str::<Value>(body.example));
         let content = json!({ "schema": schema.as_value(), "example": example.unwrap_or_default() });
-        let mut contents = json!({ "application/json": content });
-        for format in BriefFormat::ALL.iter().filter(|_| body.takes_documents) {
-            contents[format.media_type()] = json!({ "schema": { "type": "string", "format": "binary" } });
-        }
-        described["requestBody"] = json!({ "required": true, "content": contents });
+        // Only JSON is listed, because generated clients do not know more than one kind of body; the description names
+        // the kinds of documents.
+        described["requestBody"] = json!({ "required": true, "content": { "application/json": content } });
     }
     described
 }

@@ -174,7 +174,7 @@ impl CostUnit {
         match self {
             Self::Call => "call",
             Self::Node => "node found",
-            Self::TenFindings => "10 citations and quotations found",
+            Self::TenFindings => "10 findings",
         }
     }
 }
