@@ -54,7 +54,7 @@ fn has_long_tag(source: &str) -> bool {
             (b'>', Some(start)) if at - start > TAG_BYTES_MAX => return true,
             (b'>', _) => opened = None,
             (_, None) if bytes.get(at + 1).is_some_and(|next| next.is_ascii_alphabetic() || *next == b'/') => {
-                opened = Some(at)
+                opened = Some(at);
             }
             _ => {}
         }
