@@ -120,8 +120,8 @@ fn hostile(engine: &Engine, law: &LawOnDay) {
                     .findings
                     .len()
             });
-            let told = findings.map_or_else(|error| error.to_string(), |count| format!("{count} findings"));
-            println!("{name} as {}: {:.0} ms, {told}", format.as_str(), start.elapsed().as_secs_f64() * 1e3);
+            let outcome = findings.map_or_else(|error| error.to_string(), |count| format!("{count} findings"));
+            println!("{name} as {}: {:.0} ms, {outcome}", format.as_str(), start.elapsed().as_secs_f64() * 1e3);
         }
     }
 }

@@ -9,4 +9,5 @@ pub mod hex;
 pub mod invisible;
 pub mod random;
 pub mod regular_file;
+pub mod sentence;
 pub mod thousands;

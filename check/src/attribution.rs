@@ -2,13 +2,16 @@
 //!
 //! The rules, of which the first that names a source decides:
 //!
-//! 1. the note that directly follows it, or the source directly after the quotation, in its sentence or as a sentence of its own: `“…” 17 U.S.C. § 107.`
-//! 2. the sources before it in its sentence, the nearest first: `Section 107 of title 17 says that “…”`
-//! 3. the first source after it in its sentence
-//! 4. the sentence after it, if it is nothing but a citation or says that it is the source
-//!    or the note that its sentence refers to
-//! 5. the sources before it in its paragraph, the nearest first
-//! 6. for a block quotation, and for a paragraph that begins with the quotation: the last source of the paragraph before
+//! 1. the note that directly follows it
+//! 2. the source directly after it, in its sentence or as a sentence of its own: `“…” 17 U.S.C. § 107.`
+//! 3. the sources before it in its sentence, the nearest first: `Section 107 of title 17 says that “…”`
+//! 4. the first source after it in its sentence
+//! 5. the sentence after it, if it is nothing but a citation or says that it is the source
+//! 6. the note that its sentence refers to
+//! 7. the sources before it in its paragraph, the nearest first
+//! 8. for a paragraph that begins with the quotation: the last source of the paragraph before
+//!
+//! A block quotation belongs to the citation after it, or else to the paragraph before it.
 //!
 //! If the deciding source is a case or another paper, the quotation is not from the law.
 
@@ -72,8 +75,8 @@ const OPENING_BYTES_MAX: usize = 16;
 /// At most this many sources before a quotation may be meant.
 const BEFORE_MAX: usize = 3;
 
-/// The citations that a quotation may belong to, the likeliest first, and whether that is weak: it follows from rule 5
-/// or 6 alone.
+/// The citations that a quotation may belong to, the likeliest first, and whether that is weak: it follows from rule 7
+/// or 8 alone.
 pub(crate) fn attribute(quotation: &FoundQuotation, blocks: &[ReadBlock], brief: &Brief) -> (Vec<usize>, bool) {
     let text = brief.text();
     let Some(block) = blocks.get(quotation.block) else { return (Vec::new(), true) };
@@ -114,7 +117,7 @@ fn sentence_of(quotation: &FoundQuotation, block: &ReadBlock) -> Range<usize> {
     start..sentence_at(block, quotation.range.end.saturating_sub(1)).map_or(block.range.end, |sentence| sentence.end)
 }
 
-/// Rules 1 to 4.
+/// Rules 2 to 5.
 fn attribute_near(quotation: &FoundQuotation, block: &ReadBlock, text: &str) -> Option<Vec<usize>> {
     let (start, end) = (quotation.range.start, quotation.range.end);
     let next = block.sources.partition_point(|source| source.range.start < end);
@@ -155,7 +158,7 @@ fn attribute_near(quotation: &FoundQuotation, block: &ReadBlock, text: &str) -> 
     None
 }
 
-/// Rules 5 and 6.
+/// Rules 7 and 8.
 fn attribute_far(quotation: &FoundQuotation, blocks: &[ReadBlock], text: &str) -> Vec<usize> {
     let block = &blocks[quotation.block];
     let start = quotation.range.start;
@@ -215,7 +218,8 @@ fn nearest_first(sources: &[NamedSource]) -> Option<Vec<usize>> {
 /// Whether the words before a source say that it is the source of what was quoted: `They cite`, `It is credited to`.
 fn credits(before: &str) -> bool {
     let mut words = before.split_whitespace();
-    word_count(before) <= CREDIT_WORDS_MAX
+    before.len() <= CITATION_BYTES_MAX
+        && word_count(before) <= CREDIT_WORDS_MAX
         && words.any(|word| CREDITS.iter().any(|credit| word.eq_ignore_ascii_case(credit)))
 }
 

@@ -11,20 +11,29 @@ use hornbook_search::{
     AnswerKind, CitationAnswer, CitedNode, Engine, LabelledParagraph, LawOnDay, SearchError, WordingText,
 };
 
-use crate::brief::{Brief, BriefPlace};
-
-use crate::report::{CheckOptions, CitationFinding, CitationVerdict, CitedProvision};
+use crate::brief::Brief;
+use crate::report::{CheckOptions, CitationFinding, CitationVerdict, CitedProvision, FindingSeverity};
 use crate::sources::{BriefCitation, CitedText};
 
 /// Maximum number of provisions that a finding names: a range may have a hundred.
 const NAMED_MAX: usize = 5;
 
-/// A checked citation, and the nodes that it names.
-pub(crate) struct CheckedCitation {
-    pub(crate) finding: CitationFinding,
+/// What a quotation is compared with: the law that a citation names.
+#[derive(Default)]
+pub(crate) struct QuotedSource {
+    /// The citation in its canonical form; none if it cannot be read.
+    pub(crate) citation: Option<String>,
     pub(crate) nodes: Vec<NodeOrdinal>,
     /// The cited subdivision: `(b)(2)`. Empty for the whole provision.
     pub(crate) subdivision: String,
+    /// Whether the corpus would have the law if it existed, and it is clear which law is meant.
+    pub(crate) is_here: bool,
+}
+
+/// A checked citation, and the law that it names.
+pub(crate) struct CheckedCitation {
+    pub(crate) finding: CitationFinding,
+    pub(crate) source: QuotedSource,
 }
 
 /// The shown wordings of provisions with their labelled paragraphs: a document may cite one provision often.
@@ -71,8 +80,7 @@ pub(crate) fn check_citation<'s>(
     };
     let unread = |verdict, message: &String| CheckedCitation {
         finding: finding(verdict, None, message.clone()),
-        nodes: Vec::new(),
-        subdivision: String::new(),
+        source: QuotedSource { is_here: verdict == CitationVerdict::Malformed, ..QuotedSource::default() },
     };
     let cited = match &found.cited {
         CitedText::Provision(citation) => citation,
@@ -80,43 +88,31 @@ pub(crate) fn check_citation<'s>(
         CitedText::Unclear(why) => return Ok(unread(CitationVerdict::Unclear, why)),
     };
     let answer = engine.answer_on(law, cited.clone())?;
-    let nodes: Vec<NodeOrdinal> =
-        answer.candidates.iter().filter_map(|cited| engine.snapshot().ordinal(cited.node_id)).collect();
-    let (mut verdict, mut message) = verdict_of((engine, law, labels), cited, &answer, &nodes, options)?;
+    let mut source = source_of(engine, &answer);
+    let (mut verdict, mut message) = verdict_of((engine, law, labels), cited, &answer, &source.nodes, options)?;
     if !found.is_certain {
-        if verdict == CitationVerdict::NoSuchSection {
+        // What may mean another provision is not wrong.
+        if verdict.severity() == FindingSeverity::Wrong {
             verdict = CitationVerdict::Unclear;
         }
+        source.is_here = false;
         message += "; it is a short form that may mean another provision: cite the code";
     }
     let provisions = answer.candidates.into_iter().take(NAMED_MAX).map(CitedProvision::from).collect();
-    let finding = CitationFinding { provisions, ..finding(verdict, answer.citation, message) };
-    Ok(CheckedCitation { finding, nodes, subdivision: path_of(cited) })
+    Ok(CheckedCitation {
+        finding: CitationFinding { provisions, ..finding(verdict, answer.citation, message) },
+        source,
+    })
 }
 
-/// A citation that is not in a document, with its answer.
-pub(crate) fn check_resolved(engine: &Engine, answer: CitationAnswer) -> CheckedCitation {
-    let nodes = answer.candidates.iter().filter_map(|cited| engine.snapshot().ordinal(cited.node_id)).collect();
-    let verdict = match answer.answer {
-        AnswerKind::Resolved => CitationVerdict::Resolved,
-        AnswerKind::Ambiguous => CitationVerdict::Ambiguous,
-        AnswerKind::NotHeld => CitationVerdict::NoSuchSection,
-        AnswerKind::OutsideCoverage | AnswerKind::Placeholder => CitationVerdict::NotLoaded,
-        AnswerKind::Malformed => CitationVerdict::Malformed,
-    };
-    let subdivision = answer.subdivision.iter().map(|label| format!("({label})")).collect();
-    let finding = CitationFinding {
-        place: BriefPlace { line: None, column: None, paragraph: 1 },
-        text: answer.citation.clone().unwrap_or_default(),
-        verdict,
-        citation: answer.citation,
-        is_short: false,
-        is_certain: true,
-        message: answer.message,
-        provisions: answer.candidates.into_iter().map(CitedProvision::from).collect(),
-        range: 0..0,
-    };
-    CheckedCitation { finding, nodes, subdivision }
+/// The law that a resolved citation names.
+pub(crate) fn source_of(engine: &Engine, answer: &CitationAnswer) -> QuotedSource {
+    QuotedSource {
+        citation: answer.citation.clone(),
+        nodes: answer.candidates.iter().filter_map(|cited| engine.snapshot().ordinal(cited.node_id)).collect(),
+        subdivision: answer.subdivision.iter().map(|label| format!("({label})")).collect(),
+        is_here: !matches!(answer.answer, AnswerKind::OutsideCoverage | AnswerKind::Placeholder),
+    }
 }
 
 impl From<CitedNode> for CitedProvision {
@@ -225,16 +221,10 @@ fn message_of_status(engine: &Engine, candidate: &CitedNode) -> Result<String, S
     if !matches!(candidate.status, Status::Renumbered | Status::Transferred) {
         return Ok(message + "; do not cite it as law in force");
     }
-    let bearers = snapshot.nodes_with_citation(&candidate.citation)?;
-    let successors = bearers.into_iter().filter(|(_, kind)| *kind == CitationKind::Former);
-    let mut successors: Vec<NodeOrdinal> = successors.map(|(node, _)| node).collect();
-    if successors.is_empty()
-        && let Some(node) = snapshot.ordinal(candidate.node_id)
-    {
-        // As on its page: the only provision that its remark cites.
-        let cited: Vec<NodeOrdinal> = snapshot.references.outgoing(node).take(2).collect();
-        successors.extend(cited.into_iter().take(1).filter(|_| snapshot.references.outgoing(node).len() == 1));
-    }
+    let successors = match snapshot.ordinal(candidate.node_id) {
+        Some(node) => engine.successors(node, candidate.status)?,
+        None => Vec::new(),
+    };
     let names = successors.into_iter().map(|node| Ok(snapshot.cards.get(node)?.citation.to_owned()));
     let names = names.collect::<Result<Vec<String>, SearchError>>()?;
     Ok(match names.is_empty() {

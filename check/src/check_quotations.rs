@@ -6,11 +6,11 @@ use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_search::{Engine, LawOnDay, SearchError, WordingText};
 
 use crate::brief::Brief;
-use crate::check_citations::CheckedCitation;
+use crate::check_citations::{CheckedCitation, QuotedSource};
 use crate::compare::{
     Difference, DifferenceKind, FoldedLaw, FoundPassage, LawWords, MarkedQuotation, WordComparison, compare_words,
 };
-use crate::report::{CitationVerdict, CitedProvision, QuotationFinding, QuotationVerdict};
+use crate::report::{CitedProvision, QuotationFinding, QuotationVerdict};
 use crate::sources::FoundQuotation;
 
 /// The bytes of law that all quotations of a document are compared with.
@@ -87,8 +87,8 @@ impl<'s> QuotationChecker<'s> {
         citations: &[CheckedCitation],
     ) -> Result<QuotationFinding, SearchError> {
         let text = &brief.text()[quotation.range.clone()];
-        let sources: Vec<&CheckedCitation> =
-            quotation.sources.iter().filter_map(|&place| citations.get(place)).collect();
+        let sources: Vec<&QuotedSource> =
+            quotation.sources.iter().filter_map(|&place| citations.get(place)).map(|checked| &checked.source).collect();
         let quoted = MarkedQuotation::new(text);
         let (nearest, mut result) = self.compare(&quoted, &sources)?;
         if quotation.is_weak && result.verdict == QuotationVerdict::NotFound {
@@ -100,7 +100,7 @@ impl<'s> QuotationChecker<'s> {
             place: brief.place(quotation.range.start),
             text: text.to_owned(),
             verdict,
-            attributed_to: nearest.and_then(|source| source.finding.citation.clone()),
+            attributed_to: nearest.and_then(|source| source.citation.clone()),
             message,
             found_in,
             differences,
@@ -112,8 +112,8 @@ impl<'s> QuotationChecker<'s> {
     pub(crate) fn compare<'c>(
         &mut self,
         quoted: &MarkedQuotation<'_>,
-        sources: &[&'c CheckedCitation],
-    ) -> Result<(Option<&'c CheckedCitation>, QuotationResult), SearchError> {
+        sources: &[&'c QuotedSource],
+    ) -> Result<(Option<&'c QuotedSource>, QuotationResult), SearchError> {
         self.is_cut = false;
         let nearest = sources.first().copied();
         for &source in sources {
@@ -131,13 +131,7 @@ impl<'s> QuotationChecker<'s> {
         if self.bytes_left == 0 {
             return Ok((nearest, too_much()));
         }
-        let is_loaded = |source: &&CheckedCitation| {
-            !matches!(
-                source.finding.verdict,
-                CitationVerdict::NotLoaded | CitationVerdict::Unclear | CitationVerdict::Ambiguous
-            ) || !source.nodes.is_empty()
-        };
-        if !sources.iter().copied().any(|source| is_loaded(&source)) {
+        if !sources.iter().any(|source| source.is_here || !source.nodes.is_empty()) {
             let message = "the law that it is attributed to is not in this corpus, or not clear";
             return Ok((nearest, QuotationResult::new(QuotationVerdict::Unchecked, message)));
         }
@@ -150,8 +144,7 @@ impl<'s> QuotationChecker<'s> {
         if self.is_cut || self.bytes_left == 0 {
             return Ok((nearest, too_much()));
         }
-        let is_sure = |source: &&CheckedCitation| is_loaded(source) && source.finding.is_certain;
-        if !sources.iter().copied().all(|source| is_sure(&source)) {
+        if !sources.iter().all(|source| source.is_here) {
             let message =
                 "no provision of this corpus has these words, and it may be from law that is not here or not clear";
             return Ok((nearest, QuotationResult::new(QuotationVerdict::Unchecked, message)));
@@ -193,7 +186,7 @@ impl<'s> QuotationChecker<'s> {
     fn in_other_wording(
         &mut self,
         quoted: &MarkedQuotation<'_>,
-        source: &CheckedCitation,
+        source: &QuotedSource,
     ) -> Result<Option<QuotationResult>, SearchError> {
         for &node in &source.nodes {
             for place in 1..self.prepared(node)?.len() {
@@ -222,10 +215,12 @@ impl<'s> QuotationChecker<'s> {
     fn in_container_or_elsewhere<'c>(
         &mut self,
         quoted: &MarkedQuotation<'_>,
-        sources: &[&'c CheckedCitation],
-    ) -> Result<Option<(Option<&'c CheckedCitation>, QuotationResult)>, SearchError> {
+        sources: &[&'c QuotedSource],
+    ) -> Result<Option<(Option<&'c QuotedSource>, QuotationResult)>, SearchError> {
         let found = self.find_anywhere(quoted)?;
-        let Some(first) = found.first() else { return Ok(None) };
+        if found.is_empty() {
+            return Ok(None);
+        }
         let outline = &self.engine.snapshot().outline;
         for (node, passage) in &found {
             let around = sources.iter().find(|source| {
@@ -236,35 +231,35 @@ impl<'s> QuotationChecker<'s> {
                 return Ok(Some((Some(source), result)));
             }
         }
-        let found_in = found.iter().take(NAMED_MAX).map(|(node, _)| self.provision(*node));
-        let found_in = found_in.collect::<Result<Vec<_>, SearchError>>()?;
-        let name = self.engine.snapshot().cards.get(first.0)?.citation;
-        let more = match found.len() {
-            1 => String::new(),
-            count => format!(" and {} more", count - 1),
-        };
-        let message = format!("not in the cited provision, but word for word in {name}{more}; correct the citation");
+        let (name, found_in) = self.named(&found)?;
+        let message = format!("not in the cited provision, but word for word in {name}; correct the citation");
         Ok(Some((None, QuotationResult { found_in, ..QuotationResult::new(QuotationVerdict::Elsewhere, message) })))
     }
 
     /// The answer to a quotation without a citation.
     pub(crate) fn find_source(&mut self, quoted: &MarkedQuotation<'_>) -> Result<QuotationResult, SearchError> {
         let found = self.find_anywhere(quoted)?;
-        let Some((first, passage)) = found.first() else {
+        let Some((_, passage)) = found.first() else {
             return Ok(if self.is_cut { too_much() } else { not_found() });
         };
-        let name = self.engine.snapshot().cards.get(*first)?.citation;
         let (verdict, how) = match passage.is_marked {
             false => (QuotationVerdict::Verbatim, "word for word"),
             true => (QuotationVerdict::Marked, "word for word, but for what brackets and ellipses announce,"),
         };
-        let message = match found.len() {
-            1 => format!("{how} in {name}"),
-            count => format!("{how} in {name} and {} more", count - 1),
+        let (name, found_in) = self.named(&found)?;
+        Ok(QuotationResult { found_in, ..QuotationResult::new(verdict, format!("{how} in {name}")) })
+    }
+
+    /// The first provision that has a passage by its citation, with the number of the others, and the first few of them.
+    fn named(&self, found: &[(NodeOrdinal, FoundPassage)]) -> Result<(String, Vec<CitedProvision>), SearchError> {
+        let provisions = found.iter().take(NAMED_MAX).map(|(node, _)| self.provision(*node));
+        let provisions = provisions.collect::<Result<Vec<_>, SearchError>>()?;
+        let first = provisions.first().map_or("", |first| first.citation.as_str());
+        let name = match found.len() {
+            0 | 1 => first.to_owned(),
+            count => format!("{first} and {} more", count - 1),
         };
-        let found_in = found.iter().take(NAMED_MAX).map(|(node, _)| self.provision(*node));
-        let found_in = found_in.collect::<Result<Vec<_>, SearchError>>()?;
-        Ok(QuotationResult { found_in, ..QuotationResult::new(verdict, message) })
+        Ok((name, provisions))
     }
 
     /// The provisions of the corpus that have the words of a quotation, each with the passage.
@@ -289,9 +284,9 @@ impl<'s> QuotationChecker<'s> {
     fn altered<'c>(
         &mut self,
         quoted: &MarkedQuotation<'_>,
-        sources: &[&'c CheckedCitation],
-    ) -> Result<Option<(&'c CheckedCitation, QuotationResult)>, SearchError> {
-        let mut best: Option<(f64, &CheckedCitation, NodeOrdinal, WordComparison)> = None;
+        sources: &[&'c QuotedSource],
+    ) -> Result<Option<(&'c QuotedSource, QuotationResult)>, SearchError> {
+        let mut best: Option<(f64, &QuotedSource, NodeOrdinal, WordComparison)> = None;
         for &source in sources {
             for &node in &source.nodes {
                 let (mut steps, mut is_cut) = (self.steps_left, false);

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use hornbook_base::sentence::sentence;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::brief::Brief;
@@ -110,13 +111,6 @@ fn listed_finding(number: usize, finding: &Finding) -> Markup {
             }
         }
     }
-}
-
-/// A message as a sentence.
-fn sentence(message: &str) -> String {
-    let mut letters = message.chars();
-    let first = letters.next().map(char::to_uppercase).into_iter().flatten();
-    first.chain(letters).chain(['.']).collect()
 }
 
 /// The words of the quotation and of the law: what only one of them has is marked.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::brief::BriefPlace;
 use crate::compare::Difference;
 
-/// What a check is asked besides.
+/// The options of a check.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CheckOptions {
     /// Reports provisions whose wording took effect after this day, such as the day on which the document was written.

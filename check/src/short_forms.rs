@@ -1,7 +1,7 @@
 //! Reads the sources of one paragraph in order and follows short forms: `Id.`, `id. § 108`, `§ 108(b)` alone,
 //! `subsection (b)`, `section 107 of the Act`.
 //!
-//! A short form is **certain** if only one provision can be meant. What may mean several is unclear, and said to be so.
+//! A short form is **certain** if only one provision can be meant. What may mean several is reported as unclear.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -4,7 +4,7 @@ use hornbook_search::{Engine, LawOnDay, SearchError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::check_citations::{CheckedCitation, check_resolved};
+use crate::check_citations::{QuotedSource, source_of};
 use crate::check_quotations::{QuotationChecker, QuotationResult};
 use crate::compare::{Difference, MarkedQuotation};
 use crate::report::{CitedProvision, QuotationVerdict};
@@ -41,10 +41,10 @@ pub fn verify_quote(
         return Ok(QuoteAnswer { verdict, citation: None, message, found_in, differences });
     };
     let answers = engine.resolve_on(law, citation)?;
-    let sources: Vec<CheckedCitation> = answers.into_iter().map(|answer| check_resolved(engine, answer)).collect();
-    let named: Vec<&CheckedCitation> = sources.iter().collect();
+    let sources: Vec<QuotedSource> = answers.iter().map(|answer| source_of(engine, answer)).collect();
+    let named: Vec<&QuotedSource> = sources.iter().collect();
     let (source, result) = checker.compare(&quoted, &named)?;
     let QuotationResult { verdict, message, found_in, differences } = result;
-    let citation = source.and_then(|source| source.finding.citation.clone());
+    let citation = source.and_then(|source| source.citation.clone());
     Ok(QuoteAnswer { verdict, citation, message, found_in, differences })
 }

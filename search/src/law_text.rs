@@ -1,5 +1,4 @@
-//! The texts of provisions, and the provisions that contain a passage, for whoever compares law with a
-//! quotation of it.
+//! The texts of provisions, and the provisions that contain a passage, for comparing quotations with the law.
 
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::NodeOrdinal;

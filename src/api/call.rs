@@ -205,7 +205,7 @@ impl Service {
             return Err(failed(ApiError::new(
                 ErrorCode::InvalidApiKey,
                 format!(
-                    "{} of one call need an account on this server; sign in, or send less",
+                    "a call of more than {VISITOR_UNITS_MAX} times {} needs an account on this server; sign in, or send less",
                     metering.cost.per.as_str()
                 ),
             )));
@@ -239,8 +239,8 @@ impl Service {
         }
         let unread = self.unread.of(paced.account()).reserve();
         let unread = unread.ok_or_else(|| failed(ApiError::too_much_unread("this account")))?;
-        if prepared.sizing.is_some() {
-            // Who cannot pay the least price gets no work that finds out the price.
+        // Who cannot pay the least price gets no work that finds out the price. A retry may be paid for already.
+        if prepared.sizing.is_some() && matches!(call.idempotency_key, Ok(None)) {
             paced.price(Credits(metering.cost.credits), now).map_err(|refusal| failed(ApiError::from(&refusal)))?;
         }
         let prepared = self.size(call, prepared).await.map_err(failed)?;

@@ -30,6 +30,10 @@ pub const API_VERSION: &str = "v1";
 /// Where packs are sold. Every `upgradeUrl` points there.
 pub const CHECKOUT_PATH: &str = "/api/v1/billing/checkout";
 
+/// Where documents are checked: by programs and by people.
+pub const CHECK_PATH: &str = "/api/v1/check";
+pub const CHECK_PAGE_PATH: &str = "/check";
+
 /// The path of a node, up to its id.
 pub(super) const NODE_PATH: &str = "/api/v1/node/";
 

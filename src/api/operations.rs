@@ -17,8 +17,8 @@ use super::endpoints::{
 use super::error::ErrorCode;
 use super::model_text::written_for_model;
 use super::operation::{
-    Access, BodySpec, CHECKOUT_PATH, Cost, CostUnit, Handler, KeyHolder, LawReader, Metering, Method, Operation, Route,
-    Tool, ToolAnswer,
+    Access, BodySpec, CHECK_PATH, CHECKOUT_PATH, Cost, CostUnit, Handler, KeyHolder, LawReader, Metering, Method,
+    Operation, Route, Tool, ToolAnswer,
 };
 use super::reply::{FORMAT, Format};
 use super::subject::Subject;
@@ -190,7 +190,7 @@ pub static OPERATIONS: &[Operation] = &[
              Short forms (`id.`, `§ 12(b)`) are followed where only one provision can be meant. A quotation is compared with the \
              citation near it; typography makes no difference, and brackets and ellipses may announce changes. `dryRun=true` says the price.",
         ),
-        route: Some(Route { method: Method::Post, path: "/api/v1/check", example: "/api/v1/check" }),
+        route: Some(Route { method: Method::Post, path: CHECK_PATH, example: CHECK_PATH }),
         tool: law_tool(
             "law.check",
             "law_check",

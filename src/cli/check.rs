@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use hornbook_check::{
-    BRIEF_BYTES_MAX, Brief, BriefFormat, CheckOptions, CheckReport, DifferenceKind, Finding, FindingSeverity, Found,
+    BRIEF_BYTES_MAX, Brief, BriefFormat, CheckOptions, CheckReport, Finding, FindingSeverity, Found, compared_text,
     html_page, sarif,
 };
 use hornbook_corpus::day::Day;
@@ -19,7 +19,7 @@ use crate::cli::as_of::AsOf;
 use crate::cli::output::{CannotRun, CommandResult, count, print, print_json};
 use crate::cli::{CommandError, GlobalOptions};
 
-/// Check whether a document cites and quotes the law truly
+/// Check whether a document cites and quotes the law correctly
 ///
 /// Reads text, Markdown, HTML and .docx. Finds every citation of a statute or regulation, follows
 /// short forms such as "id." and "§ 12(b)", and compares each quotation near a citation with the
@@ -111,7 +111,7 @@ impl Check {
 fn read(path: &Path) -> Result<Vec<u8>, CommandError> {
     let broken = |error: std::io::Error| format!("cannot read '{}': {error}", path.display());
     let mut bytes = Vec::new();
-    // One byte more than allowed: a longer document is refused with its length unknown.
+    // One byte more than allowed: a longer document is refused without reading all of it.
     let limit = BRIEF_BYTES_MAX as u64 + 1;
     if path == Path::new("-") {
         std::io::stdin().take(limit).read_to_end(&mut bytes).map_err(broken)?;
@@ -139,12 +139,7 @@ fn as_text(name: &str, report: &CheckReport, all: bool) -> String {
         if let Finding::Quotation(quotation) = finding
             && !quotation.differences.is_empty()
         {
-            let parts = quotation.differences.iter().map(|part| match part.kind {
-                DifferenceKind::Same => part.text.clone(),
-                DifferenceKind::OnlyQuoted => format!("[-{}-]", part.text),
-                DifferenceKind::OnlyLaw => format!("{{+{}+}}", part.text),
-            });
-            let _ = writeln!(out, "    {}", parts.collect::<Vec<_>>().join(" "));
+            let _ = writeln!(out, "    {}", compared_text(&quotation.differences));
         }
     }
     let summary = &report.summary;

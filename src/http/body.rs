@@ -18,7 +18,7 @@ use super::rules::{BODY_BYTES_MAX, body_too_large};
 use crate::api::error::{ApiError, ErrorCode};
 use crate::network::ClientNetwork;
 
-/// The size of 1,024 bodies of maximum length. Most bodies have a hundredth of that length.
+/// The size of 1,024 bodies of JSON of maximum length, or of 42 documents. Most bodies have a hundredth of that length.
 const ALL_BYTES_MAX: usize = 1024 * BODY_BYTES_MAX;
 
 /// A limit for each client, so that no client can shut the others out.

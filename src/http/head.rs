@@ -232,20 +232,19 @@ fn request_line(line: &[u8]) -> Result<RequestLine, ApiError> {
         }
         _ => return Err(bad("the first line does not end with HTTP/1.1; add the version after the URL")),
     };
-    let authority = check_target(method, target)?;
-    let path = target.split(|byte| *byte == b'?').next().unwrap_or(target);
+    let (authority, path) = check_target(method, target)?;
     Ok(RequestLine { method: method.to_vec(), version, authority, body_bytes_max: body_bytes_max(path) })
 }
 
-/// Checks the target. Returns the authority if the target is an absolute URL.
-fn check_target(method: &[u8], target: &[u8]) -> Result<Option<Vec<u8>>, ApiError> {
+/// Checks the target. Returns the authority if the target is an absolute URL, and the path.
+fn check_target<'t>(method: &[u8], target: &'t [u8]) -> Result<AuthorityAndPath<'t>, ApiError> {
     if method == b"CONNECT" {
         return Err(no_proxy());
     }
     check_uri(target.len())?;
     if target == b"*" {
         return match method {
-            b"OPTIONS" => Ok(None),
+            b"OPTIONS" => Ok((None, target)),
             _ => Err(bad("the target '*' is valid only with OPTIONS; send a path that begins with a slash")),
         };
     }
@@ -260,7 +259,7 @@ fn check_target(method: &[u8], target: &[u8]) -> Result<Option<Vec<u8>>, ApiErro
     if !path.iter().all(|byte| IN_PATH[usize::from(*byte)]) || !query.iter().all(|byte| IN_QUERY[usize::from(*byte)]) {
         return Err(bad("the URL contains a character that must be percent-encoded; encode it"));
     }
-    Ok(authority)
+    Ok((authority, path))
 }
 
 type AuthorityAndPath<'t> = (Option<Vec<u8>>, &'t [u8]);

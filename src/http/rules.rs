@@ -12,6 +12,7 @@ use memchr::memchr;
 use crate::api::DOCUMENT_BODY_BYTES_MAX;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::json::JSON_BYTES_MAX;
+use crate::api::operation::{CHECK_PAGE_PATH, CHECK_PATH};
 
 pub(super) const URI_BYTES_MAX: usize = 8 << 10;
 const HEADER_BYTES_MAX: usize = 16 << 10;
@@ -19,12 +20,10 @@ const HEADER_BYTES_MAX: usize = 16 << 10;
 /// The same limit as for JSON.
 pub(super) const BODY_BYTES_MAX: usize = JSON_BYTES_MAX;
 
-/// The paths to which documents are sent.
-const DOCUMENT_PATHS: [&[u8]; 2] = [b"/api/v1/check", b"/check"];
-
 /// The limit for the body of a request to a path.
 pub(super) fn body_bytes_max(path: &[u8]) -> usize {
-    if DOCUMENT_PATHS.contains(&path) { DOCUMENT_BODY_BYTES_MAX } else { BODY_BYTES_MAX }
+    let is_document = [CHECK_PATH, CHECK_PAGE_PATH].iter().any(|document| document.as_bytes() == path);
+    if is_document { DOCUMENT_BODY_BYTES_MAX } else { BODY_BYTES_MAX }
 }
 
 /// The number of headers that hyper accepts over HTTP/1.

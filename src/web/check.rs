@@ -3,17 +3,18 @@
 
 use ::http::{Method, StatusCode};
 use bytes::Bytes;
+use hornbook_base::sentence::sentence;
 use hornbook_check::{Brief, BriefFormat, Found, report_body};
 use maud::{Markup, html};
 
 use super::assets::{CHECK, REPORT};
-use super::errors::sentence;
-use super::frame::{CHECK_PATH, Page, SiteSection};
+use super::frame::{Page, SiteSection};
 use super::page_context::{OpenPage, OperationCall};
 use super::response::{self, CachePolicy};
 use super::upload::UploadedForm;
 use crate::api::body_of_document;
 use crate::api::error::{ApiError, ErrorCode};
+use crate::api::operation::CHECK_PAGE_PATH;
 use crate::api::replies::CheckReply;
 use crate::api::visitors::VisitorAction;
 use crate::mount::MountResponse;
@@ -104,7 +105,7 @@ fn rendered(
         h1 { "Check of " (document.name) }
         @for notice in &reply.notices { p.banner { (sentence(notice)) } }
         (report_body(&brief, &report))
-        p { a.button href=(CHECK_PATH) { "Check another document" } }
+        p { a.button href=(CHECK_PAGE_PATH) { "Check another document" } }
     };
     Ok((document.name.clone(), main))
 }
@@ -123,7 +124,7 @@ fn form(text: &str) -> Markup {
             "Does it cite law that exists and is in force, and does it quote it word for word? Every citation of a statute or \
              regulation is looked up, and every quotation near one is compared with it."
         }
-        form.document action=(CHECK_PATH) method="post" enctype="multipart/form-data" {
+        form.document action=(CHECK_PAGE_PATH) method="post" enctype="multipart/form-data" {
             label for="text" { "Paste the text" }
             textarea #text name="text" rows="12" maxlength="1000000" spellcheck="false" { (text) }
             label for="file" { "or choose a file (.docx, .html, .md or .txt, at most 1 MB)" }

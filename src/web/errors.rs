@@ -3,6 +3,7 @@
 use ::http::header::{HeaderValue, RETRY_AFTER};
 use ::http::{Response, StatusCode};
 use bytes::Bytes;
+use hornbook_base::sentence::sentence;
 use maud::{Markup, html};
 
 use super::frame::{Page, SiteSection};
@@ -104,14 +105,6 @@ fn advice(status: StatusCode, request_id: &str) -> Markup {
 fn message_for_people<'m>(error: &ErrorPageInfo<'m>) -> &'m str {
     let what = error.message.split_once("; ").map(|(what, _)| what);
     what.filter(|_| error.status == StatusCode::NOT_FOUND).unwrap_or(error.message)
-}
-
-/// Formats a message of the service as a sentence.
-pub(super) fn sentence(message: &str) -> String {
-    let mut letters = message.chars();
-    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
-    let end = if message.ends_with(['.', '!', '?']) { "" } else { "." };
-    format!("{first}{}{end}", letters.as_str())
 }
 
 #[cfg(test)]

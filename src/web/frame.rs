@@ -5,6 +5,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::assets::{Asset, ICON, SEARCH, SITE, STYLE};
 use super::visitor::Visitor;
+use crate::api::operation::CHECK_PAGE_PATH;
 use crate::api::subject::DOCS_PATH;
 
 /// The section of the site that the navigation marks as current.
@@ -25,14 +26,11 @@ pub(super) enum SiteSection {
 /// Where the script of the search box gets completions.
 pub(super) const SUGGEST_PATH: &str = "/suggest";
 
-/// The page on which people check a document.
-pub(super) const CHECK_PATH: &str = "/check";
-
 /// The entries of the navigation.
 const NAVIGATION: &[(SiteSection, &str, &str)] = &[
     (SiteSection::Search, "/", "Search"),
     (SiteSection::Contents, "/browse", "Contents"),
-    (SiteSection::Check, CHECK_PATH, "Check"),
+    (SiteSection::Check, CHECK_PAGE_PATH, "Check"),
     (SiteSection::Coverage, "/coverage", "Coverage"),
     (SiteSection::Zoning, "/zoning", "Zoning"),
     (SiteSection::Api, DOCS_PATH, "API"),

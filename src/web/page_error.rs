@@ -3,9 +3,9 @@
 use ::http::StatusCode;
 use ::http::header::{HeaderValue, RETRY_AFTER};
 use hornbook_accounts::error::ChangeError;
+use hornbook_base::sentence::sentence;
 use maud::html;
 
-use super::errors::sentence;
 use super::frame::{Page, SiteSection};
 use super::response::{self, CachePolicy, redirect};
 use super::visitor::Visitor;

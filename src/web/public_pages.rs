@@ -12,7 +12,6 @@ use super::contents;
 use super::coverage;
 use super::docs;
 use super::errors;
-use super::frame::CHECK_PATH;
 use super::indexing;
 use super::law;
 use super::law::address::LawAddress;
@@ -22,6 +21,7 @@ use super::search;
 use super::visitor::Visitor;
 use super::zoning;
 use crate::api::error::ApiError;
+use crate::api::operation::CHECK_PAGE_PATH;
 use crate::mount::{ErrorPageInfo, Methods, Mount, MountFuture, MountRequest, MountResponse, RateLimitedBy};
 
 pub struct PublicPages {
@@ -93,7 +93,7 @@ impl Mount for PublicPages {
     }
 
     fn methods(&self, path: &str) -> Methods {
-        if path == CHECK_PATH { Methods::GetAndPost } else { Methods::Get }
+        if path == CHECK_PAGE_PATH { Methods::GetAndPost } else { Methods::Get }
     }
 
     fn limit(&self) -> RateLimitedBy {

@@ -7,7 +7,8 @@ use ::http::header::CONTENT_TYPE;
 use bytes::Bytes;
 use multer::{Multipart, parse_boundary};
 
-const FIELDS_MAX: usize = 8;
+/// Maximum number of fields and files.
+const PARTS_MAX: usize = 8;
 
 /// The fields of a form with a file.
 #[derive(Debug, Default)]
@@ -24,9 +25,10 @@ impl UploadedForm {
         let boundary = parse_boundary(content_type).map_err(|_| BROKEN)?;
         let whole = futures_util::stream::once(async { Ok::<Bytes, Infallible>(body) });
         let mut parts = Multipart::new(whole, boundary);
-        let mut form = Self::default();
+        let (mut form, mut parts_read) = (Self::default(), 0);
         while let Some(part) = parts.next_field().await.map_err(|_| BROKEN)? {
-            if form.fields.len() > FIELDS_MAX {
+            parts_read += 1;
+            if parts_read > PARTS_MAX {
                 return Err("the form has too many fields");
             }
             let name = part.name().unwrap_or_default().to_owned();

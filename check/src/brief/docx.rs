@@ -75,6 +75,10 @@ fn paragraphs(xml: &[u8], kind: BriefBlockKind, writer: &mut BlockWriter) -> Res
                 b"p" => style = ParagraphStyle::default(),
                 b"footnote" | b"endnote" => writer.begin_note(&note_label(kind_of_note(&tag), &tag)),
                 b"t" => is_text = true,
+                b"tab" | b"br" | b"cr" => writer.push_character(' ', None),
+                b"footnoteReference" | b"endnoteReference" => {
+                    writer.refer_to_note(&note_label(kind_of_note(&tag), &tag));
+                }
                 b"moveFrom" | b"Fallback" => left_out += 1,
                 _ => style.read(&tag),
             },

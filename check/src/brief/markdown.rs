@@ -31,7 +31,7 @@ pub(super) fn read(source: &str, writer: &mut BlockWriter) {
                 _ => {}
             },
             Event::Text(text) | Event::Code(text) => {
-                // The text is a part of the file, or stands for an entity or escape at its beginning.
+                // The text is a part of the file, or the character of an entity or escape.
                 let inner = source.get(range.clone()).and_then(|part| part.find(&*text)).unwrap_or(0);
                 writer.push(&text, Some(range.start + inner));
             }

@@ -78,8 +78,8 @@ impl BriefFormat {
 /// Why a document cannot be read.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BriefError {
-    #[error("the document has {bytes} bytes, and at most {} are checked; check it in parts", BRIEF_BYTES_MAX)]
-    TooLong { bytes: usize },
+    #[error("the document has more than {} bytes; check it in parts", BRIEF_BYTES_MAX)]
+    TooLong,
     #[error("the document contains more than {} bytes of text; check it in parts", TEXT_BYTES_MAX)]
     TooMuchText,
     #[error("the document has more than {} citations and quotations; check it in parts", FINDINGS_MAX)]
@@ -135,9 +135,8 @@ impl std::fmt::Display for BriefPlace {
 /// A document as text.
 #[derive(Clone, Debug)]
 pub struct Brief {
-    format: BriefFormat,
-    /// All blocks, each followed by a line feed. Within a block every white space is a single space or stands for a line
-    /// break of the file.
+    /// All blocks, each followed by a line feed. Within a block, white space and line breaks of the file are single
+    /// spaces.
     text: String,
     blocks: Vec<BriefBlock>,
     /// Ascending pairs of an offset in the text and the offset in the file at which the same characters begin.
@@ -164,12 +163,12 @@ impl Brief {
     /// Reads a document. Fails if it is too long, not UTF-8 or not in its format.
     pub fn read(bytes: &[u8], format: BriefFormat) -> Result<Self, BriefError> {
         if bytes.len() > BRIEF_BYTES_MAX {
-            return Err(BriefError::TooLong { bytes: bytes.len() });
+            return Err(BriefError::TooLong);
         }
         let mut writer = BlockWriter::default();
         if format == BriefFormat::Docx {
             docx::read(bytes, &mut writer)?;
-            return writer.finish(format, String::new());
+            return writer.finish(String::new());
         }
         let source = std::str::from_utf8(bytes).map_err(|error| BriefError::NotUtf8 { at: error.valid_up_to() })?;
         match format {
@@ -177,11 +176,7 @@ impl Brief {
             BriefFormat::Html => html::read(source, &mut writer)?,
             BriefFormat::Text | BriefFormat::Docx => plain_text::read(source, &mut writer),
         }
-        writer.finish(format, source.to_owned())
-    }
-
-    pub fn format(&self) -> BriefFormat {
-        self.format
+        writer.finish(source.to_owned())
     }
 
     pub fn text(&self) -> &str {
@@ -303,7 +298,7 @@ impl BlockWriter {
         self.text.len() > TEXT_BYTES_MAX
     }
 
-    fn finish(mut self, format: BriefFormat, source: String) -> Result<Brief, BriefError> {
+    fn finish(mut self, source: String) -> Result<Brief, BriefError> {
         self.end(BriefBlockKind::Paragraph);
         if self.is_too_long() {
             return Err(BriefError::TooMuchText);
@@ -316,7 +311,6 @@ impl BlockWriter {
         let notes = references.into_iter().filter_map(note).collect();
         let line_starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', source.as_bytes()).map(|at| at + 1));
         Ok(Brief {
-            format,
             text,
             blocks,
             source_offsets,

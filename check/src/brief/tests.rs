@@ -125,10 +125,7 @@ fn docx_has_paragraphs_quotations_and_notes_without_what_was_deleted() {
 #[test]
 fn hostile_documents_are_refused() {
     let refused = |bytes: &[u8], format| Brief::read(bytes, format).unwrap_err();
-    assert_eq!(
-        refused(&vec![b'a'; BRIEF_BYTES_MAX + 1], BriefFormat::Text),
-        BriefError::TooLong { bytes: BRIEF_BYTES_MAX + 1 }
-    );
+    assert_eq!(refused(&vec![b'a'; BRIEF_BYTES_MAX + 1], BriefFormat::Text), BriefError::TooLong);
     let long = format!("<a {}>", "b ".repeat(9_000));
     assert_eq!(refused(long.as_bytes(), BriefFormat::Html), BriefError::LongTag);
     assert_eq!(refused(b"ab\xff", BriefFormat::Markdown), BriefError::NotUtf8 { at: 2 });

@@ -20,3 +20,13 @@ pub enum DifferenceKind {
     /// Only in the law.
     OnlyLaw,
 }
+
+/// A comparison as one line: `[-words that only the quotation has-] {+words that only the law has+}`.
+pub fn compared_text(differences: &[Difference]) -> String {
+    let parts = differences.iter().map(|Difference { kind, text }| match kind {
+        DifferenceKind::Same => text.clone(),
+        DifferenceKind::OnlyQuoted => format!("[-{text}-]"),
+        DifferenceKind::OnlyLaw => format!("{{+{text}+}}"),
+    });
+    parts.collect::<Vec<_>>().join(" ")
+}

@@ -11,13 +11,13 @@ use super::fold::{FoldedLaw, FoundPassage, folded};
 /// At most this many bytes of the law are replaced by words in brackets.
 const REPLACED_MAX: usize = 160;
 
-/// The first words of a quotation are sought at most at this many places of a text.
+/// The first words of a quotation are searched for at most at this many places of a text.
 const STARTS_MAX: usize = 256;
 
 /// At most this many bytes are searched for one quotation with marks.
 const SEARCHED_MAX: u64 = 8 << 20;
 
-/// A quotation with more marks is taken for as many parts.
+/// Marks after this number are read as words.
 const MARKS_MAX: usize = 64;
 
 /// Ellipses and brackets. A bracket of one to three letters beside a letter changes a part of a word.
@@ -68,6 +68,8 @@ pub(crate) struct MarkedQuotation<'q> {
     pub(super) parts: Vec<RepeatedPart>,
     /// The parts if brackets are taken for words of the law, and their content for words that only change their case.
     literal: Vec<RepeatedPart>,
+    /// All of it, if its only marks are brackets, which may be those of the law.
+    whole: Option<RepeatedPart>,
     is_marked: bool,
 }
 
@@ -75,14 +77,14 @@ impl<'q> MarkedQuotation<'q> {
     pub(crate) fn new(text: &'q str) -> Self {
         let parts = parts_of(text, false);
         let literal = parts_of(text, true);
-        Self { text, parts, literal, is_marked: MARK.is_match(text) }
+        let is_marked = MARK.is_match(text);
+        let has_brackets_alone = is_marked && MARK.find_iter(text).all(|mark| !is_ellipsis(mark.as_str()));
+        Self { text, parts, literal, whole: has_brackets_alone.then(|| whole(text)), is_marked }
     }
 
     /// The passage of the law that the quotation repeats, apart from typography and what its marks announce.
     pub(crate) fn find_in(&self, law: &FoldedLaw<'_>) -> Option<FoundPassage> {
-        // Brackets may stand in the law itself.
-        let has_brackets_alone = || MARK.find_iter(self.text).all(|mark| !is_ellipsis(mark.as_str()));
-        let verbatim = if self.is_marked && has_brackets_alone() { find_parts(&[whole(self.text)], law) } else { None };
+        let verbatim = self.whole.as_ref().and_then(|whole| find_parts(std::slice::from_ref(whole), law));
         if let Some(range) = verbatim {
             return Some(FoundPassage { folded: range, is_marked: false });
         }

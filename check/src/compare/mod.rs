@@ -9,7 +9,7 @@ mod fold;
 mod marks;
 mod words;
 
-pub use difference::{Difference, DifferenceKind};
+pub use difference::{Difference, DifferenceKind, compared_text};
 pub(crate) use fold::{FoldedLaw, FoundPassage};
 pub(crate) use marks::MarkedQuotation;
 pub(crate) use words::{LawWords, WordComparison, compare_words};

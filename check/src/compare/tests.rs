@@ -71,12 +71,7 @@ fn brackets_and_ellipses_announce_changes() {
 
 fn altered(law: &str, quote: &str) -> Option<String> {
     let compared = compare_words(&MarkedQuotation::new(quote), &LawWords::new(law), &mut 1_000_000, &mut false)?;
-    let parts = compared.differences.iter().map(|part| match part.kind {
-        DifferenceKind::Same => part.text.clone(),
-        DifferenceKind::OnlyQuoted => format!("[-{}-]", part.text),
-        DifferenceKind::OnlyLaw => format!("{{+{}+}}", part.text),
-    });
-    Some(parts.collect::<Vec<_>>().join(" "))
+    Some(compared_text(&compared.differences))
 }
 
 #[test]

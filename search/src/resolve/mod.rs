@@ -210,6 +210,24 @@ impl Engine {
         Ok(mentions)
     }
 
+    /// The provisions that took the place of a renumbered or transferred one: those that list its citation as a former
+    /// one. If there are none, the only provision that it refers to.
+    pub fn successors(&self, node: NodeOrdinal, status: Status) -> Result<Vec<NodeOrdinal>, SearchError> {
+        if !matches!(status, Status::Renumbered | Status::Transferred) {
+            return Ok(Vec::new());
+        }
+        let snapshot = self.snapshot();
+        let bearers = snapshot.nodes_with_citation(snapshot.cards.get(node)?.citation)?;
+        let former = bearers.into_iter().filter(|(_, kind)| *kind == CitationKind::Former);
+        let mut found: Vec<NodeOrdinal> = former.map(|(bearer, _)| bearer).collect();
+        // If it refers to several provisions, its text says more than where the provision went, so none is used.
+        if found.is_empty() && snapshot.references.outgoing(node).len() == 1 {
+            found.extend(snapshot.references.outgoing(node));
+        }
+        found.retain(|&other| other != node);
+        Ok(found)
+    }
+
     fn answer(&self, resolution: Resolution) -> Result<CitationAnswer, SearchError> {
         match resolution {
             Resolution::Resolved { node, cited } => self.answer_to(AnswerKind::Resolved, cited, vec![node]),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use hornbook_base::base64::Base64;
 use hornbook_check::{
-    BRIEF_BYTES_MAX, Brief, BriefFormat, CheckOptions, CheckReport, CitedProvision, DifferenceKind, Finding,
-    FindingSeverity, Found,
+    BRIEF_BYTES_MAX, Brief, BriefFormat, CheckOptions, CheckReport, CitedProvision, Difference, Finding,
+    FindingSeverity, Found, compared_text,
 };
 use hornbook_corpus::day::Day;
 use schemars::JsonSchema;
@@ -26,8 +26,8 @@ use crate::api::reply::Reply;
 /// The number of findings for which one credit is charged.
 const FINDINGS_PER_CREDIT: usize = 10;
 
-/// Maximum number of findings in the text for models that are not wrong.
-const SHOWN_TO_MODELS: usize = 40;
+/// Maximum number of findings in the text for models.
+const SHOWN_TO_MODELS: usize = 60;
 
 pub(in crate::api) const SINCE: Param<Option<Day>> =
     Param::optional("since", "report wordings that took effect after this day, 2025-01-31");
@@ -94,17 +94,14 @@ impl ForModel for CheckReply {
             summary.citations, summary.quotations, summary.wrong, summary.doubtful, summary.right, self.report.as_of
         );
         shown.notes(&self.notices);
-        let mut others = 0;
-        for finding in &self.report.findings {
-            let is_wrong = finding.severity() == FindingSeverity::Wrong;
-            others += usize::from(!is_wrong);
-            if is_wrong || others <= SHOWN_TO_MODELS {
-                write_finding(&mut shown, finding);
-            }
+        let (wrong, others): (Vec<_>, Vec<_>) =
+            self.report.findings.iter().partition(|finding| finding.severity() == FindingSeverity::Wrong);
+        for finding in wrong.iter().chain(&others).take(SHOWN_TO_MODELS) {
+            write_finding(&mut shown, finding);
         }
-        if others > SHOWN_TO_MODELS {
-            let _ =
-                writeln!(shown.text, "{} more are not wrong; structuredContent has them.", others - SHOWN_TO_MODELS);
+        let left = self.report.findings.len().saturating_sub(SHOWN_TO_MODELS);
+        if left > 0 {
+            let _ = writeln!(shown.text, "{left} more are in the JSON (view=full), those that are wrong first here.");
         }
         shown
     }
@@ -116,21 +113,21 @@ fn write_finding(shown: &mut ModelText, finding: &Finding) {
     let named = match finding {
         Finding::Citation(citation) => &citation.provisions,
         Finding::Quotation(quotation) => {
-            let parts = quotation.differences.iter().map(|part| match part.kind {
-                DifferenceKind::Same => part.text.clone(),
-                DifferenceKind::OnlyQuoted => format!("[only quoted: {}]", part.text),
-                DifferenceKind::OnlyLaw => format!("[only in the law: {}]", part.text),
-            });
-            let compared = parts.collect::<Vec<_>>().join(" ");
-            if !compared.is_empty() {
-                let _ = writeln!(shown.text, "  {compared}");
-            }
+            write_differences(shown, &quotation.differences);
             &quotation.found_in
         }
     };
     for CitedProvision { node_id, citation, heading, .. } in named.iter().take(3) {
         let _ = writeln!(shown.text, "  {citation} {heading} (id {node_id})");
         shown.link(*node_id, citation, heading);
+    }
+}
+
+/// Adds the comparison of a quotation with the law, if words differ.
+pub(super) fn write_differences(shown: &mut ModelText, differences: &[Difference]) {
+    if !differences.is_empty() {
+        let compared = compared_text(differences);
+        let _ = writeln!(shown.text, "  compared, [-only quoted-] {{+only in the law+}}: {compared}");
     }
 }
 
@@ -178,16 +175,23 @@ fn invalid(message: impl Into<String>) -> ApiError {
 
 /// The report with the page of every provision.
 fn linked(corpus: &Corpus, asked: &RequestedDay, mut report: CheckReport) -> Result<CheckReply, ApiError> {
-    let mut nodes = Vec::new();
-    for finding in &mut report.findings {
-        for provision in finding.provisions_mut() {
-            let node = corpus.node(provision.node_id)?;
-            provision.url = Some(asked.pages.page_of(corpus.snapshot(), node)?);
-            nodes.push(node);
-        }
-    }
-    let notices = EditionNotices::of(corpus, nodes, asked)?;
+    let notices = link(corpus, asked, report.findings.iter_mut().flat_map(|finding| finding.provisions_mut()))?;
     Ok(CheckReply { report, notices })
+}
+
+/// Adds their pages to provisions, and returns what their editions do not know.
+pub(super) fn link<'p>(
+    corpus: &Corpus,
+    asked: &RequestedDay,
+    provisions: impl Iterator<Item = &'p mut CitedProvision>,
+) -> Result<Vec<String>, ApiError> {
+    let mut nodes = Vec::new();
+    for provision in provisions {
+        let node = corpus.node(provision.node_id)?;
+        provision.url = Some(asked.pages.page_of(corpus.snapshot(), node)?);
+        nodes.push(node);
+    }
+    EditionNotices::of(corpus, nodes, asked)
 }
 
 /// The most that a body with a document may have: base64 and JSON are longer than the document itself.

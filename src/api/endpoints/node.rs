@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use hornbook_base::hex;
 use hornbook_corpus::catalogue::Source;
-use hornbook_corpus::citation_index::CitationKind;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{CodeBodyId, NodeId, NodeOrdinal, ShortCode};
 use hornbook_corpus::nodes::{NodeRecord, Wording};
@@ -311,29 +310,14 @@ fn other_wordings<'s>(
     replies.collect()
 }
 
-/// The provisions that list this citation as a former one. If there are none, the only provision that
-/// this one refers to.
 fn successors<'s>(
     corpus: &'s Corpus,
     asked: &RequestedDay,
     node: NodeOrdinal,
     status: Status,
 ) -> Result<Vec<NodeLink<'s>>, ApiError> {
-    if !matches!(status, Status::Renumbered | Status::Transferred) {
-        return Ok(Vec::new());
-    }
-    let snapshot = corpus.snapshot();
-    let bearers = snapshot.nodes_with_citation(snapshot.cards.get(node)?.citation)?;
-    let mut found: Vec<NodeOrdinal> =
-        bearers.into_iter().filter(|(_, kind)| *kind == CitationKind::Former).map(|(bearer, _)| bearer).collect();
-    if found.is_empty() {
-        found.extend(snapshot.references.outgoing(node).take(2));
-        // If it refers to several provisions, its text says more than where the provision went, so none
-        // is used.
-        found.truncate(if found.len() == 1 { 1 } else { 0 });
-    }
-    let others = found.into_iter().filter(|&other| other != node);
-    others.map(|other| corpus.link(&asked.law, &asked.pages, other)).collect()
+    let found = corpus.engine().successors(node, status)?.into_iter();
+    found.map(|other| corpus.link(&asked.law, &asked.pages, other)).collect()
 }
 
 fn provenance<'s>(

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use hornbook_check::{CitedProvision, DifferenceKind, QuoteAnswer, verify_quote};
+use hornbook_check::{CitedProvision, QuoteAnswer, verify_quote};
 use hornbook_search::QUERY_CHARS_MAX;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::check::{link, write_differences};
 use crate::api::as_of::RequestedDay;
-use crate::api::edition_freshness::EditionNotices;
 use crate::api::error::ApiError;
 use crate::api::model_text::{ForModel, ModelText};
 use crate::api::operation::{LawCall, PreparedWork};
@@ -41,16 +41,7 @@ impl ForModel for VerifyReply {
         let QuoteAnswer { verdict, message, found_in, differences, .. } = &self.answer;
         let _ = writeln!(shown.text, "{}: {message}", verdict.as_str());
         shown.notes(&self.notices);
-        for part in differences {
-            let _ = match part.kind {
-                DifferenceKind::Same => write!(shown.text, "{} ", part.text),
-                DifferenceKind::OnlyQuoted => write!(shown.text, "[only quoted: {}] ", part.text),
-                DifferenceKind::OnlyLaw => write!(shown.text, "[only in the law: {}] ", part.text),
-            };
-        }
-        if !differences.is_empty() {
-            shown.text.push('\n');
-        }
+        write_differences(&mut shown, differences);
         for CitedProvision { node_id, citation, heading, status, .. } in found_in {
             let _ = writeln!(shown.text, "- {citation} {heading} ({}, id {node_id})", status.as_str());
             shown.link(*node_id, citation, heading);
@@ -64,13 +55,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
     let (corpus, asked) = (Arc::clone(call.corpus), RequestedDay::of(call));
     Ok(PreparedWork::heavy(move |_| {
         let mut answer = verify_quote(corpus.engine(), &asked.law, citation.as_deref(), &quote)?;
-        let mut nodes = Vec::with_capacity(answer.found_in.len());
-        for provision in &mut answer.found_in {
-            let node = corpus.node(provision.node_id)?;
-            provision.url = Some(asked.pages.page_of(corpus.snapshot(), node)?);
-            nodes.push(node);
-        }
-        let notices = EditionNotices::of(&corpus, nodes, &asked)?;
+        let notices = link(&corpus, &asked, answer.found_in.iter_mut())?;
         Reply::json(&VerifyReply { answer, notices })
     }))
 }

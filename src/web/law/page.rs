@@ -1,5 +1,6 @@
 //! Renders the page of a provision.
 
+use hornbook_base::sentence::sentence;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::layout::LayoutRef;
 use hornbook_corpus::outline::Status;
@@ -14,7 +15,6 @@ use super::references::entry;
 use super::standing::{banners, in_effect};
 use super::text::LawText;
 use crate::api::replies::{LinkedCandidate, NodeLink, NoteReply, ReferenceList, ResolveReply, WordingReply};
-use crate::web::errors::sentence;
 use crate::web::formatting::{currency_of, day_form, status_of, written_day};
 use crate::web::untrusted_text::{UntrustedText, short_heading};
 

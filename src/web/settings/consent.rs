@@ -10,12 +10,12 @@ use ::http::{Method, StatusCode};
 use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::AgentLimits;
 use hornbook_accounts::records::AccountStatus;
+use hornbook_base::sentence::sentence;
 use maud::{Markup, html};
 
 use super::keys::{budget_fields, budget_of, end_of, scope_fields, scopes_of};
 use crate::mount::{Methods, Mount, MountFuture, MountRequest, MountResponse, RateLimitedBy};
 use crate::oauth::{AUTHORIZE_PATH, AuthorizationRequest, RequestError, ReturnAddress, SignIn};
-use crate::web::errors::sentence;
 use crate::web::form::FormFields;
 use crate::web::frame::{Page, SiteSection};
 use crate::web::page_context::PageContext;

@@ -6,11 +6,11 @@ use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::error::ChangeError;
 use hornbook_accounts::key::LinkToken;
 use hornbook_accounts::people::{Login, PASSWORD_CHARS_MIN, Password, SignUpPolicy};
+use hornbook_base::sentence::sentence;
 use maud::{Markup, html};
 
 use super::shared::{SettingsContext, page_with_form};
 use crate::mount::MountResponse;
-use crate::web::errors::sentence;
 use crate::web::form::FormFields;
 use crate::web::form_security::{end_session, set_session};
 use crate::web::page_error::PageError;
