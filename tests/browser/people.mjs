@@ -72,6 +72,8 @@ await person.goto(base + "/docs/search");
 await person.fill("#key", key);
 const trying = person.locator("form.try[aria-label='Try search']");
 await trying.locator("[name=q]").fill("security deposit");
+// The example may be of one jurisdiction; this search is of all.
+await trying.locator("[name=jurisdiction]").fill("");
 await trying.locator("[name=limit]").fill("2");
 assert.match(await trying.locator("xpath=preceding-sibling::div[1]//code").textContent(), /q=security%20deposit&limit=2/);
 await trying.locator("button[type=submit]").click();
