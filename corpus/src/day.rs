@@ -40,12 +40,12 @@ impl Day {
         ((1..=9999).contains(&year) && (1..=days).contains(&day)).then_some(Self(year * 10_000 + month * 100 + day))
     }
 
-    pub(crate) const fn number(self) -> u32 {
+    pub const fn number(self) -> u32 {
         self.0
     }
 
     /// The day of a number read from a file. `None` if there is no such day.
-    pub(crate) fn from_number(number: u32) -> Option<Self> {
+    pub fn from_number(number: u32) -> Option<Self> {
         Self::from_parts(number / 10_000, number / 100 % 100, number % 100)
     }
 

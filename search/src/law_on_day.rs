@@ -59,6 +59,11 @@ impl LawOnDay {
         self.shown(node).status
     }
 
+    /// The provisions that are not the same on every day, with their status on this day.
+    pub fn changing(&self) -> impl Iterator<Item = (NodeOrdinal, Status)> + '_ {
+        self.standings.statuses()
+    }
+
     /// How many provisions of a range are law: in force or of uncertain status.
     pub fn count_in_force(&self, range: OrdinalRange) -> u32 {
         let outline = &self.snapshot.outline;

@@ -12,6 +12,7 @@ use hornbook_corpus::outline::Status;
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::texts::TextDamaged;
 use hornbook_corpus::validity::ShownWording;
+use hornbook_editions::{CompareError, Edition};
 use hornbook_search::{Engine, LawOnDay, SearchError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,8 +21,9 @@ use tokio::sync::OnceCell;
 use super::error::ApiError;
 use super::examples::Examples;
 use super::map_cache::MapCache;
-use super::page_links::PageLinks;
+use super::page_links::{AS_OF_NAME, PageLinks};
 use super::reply_text::ReplyText;
+use super::shelf::Shelf;
 
 /// One snapshot with its search engine.
 pub struct Corpus {
@@ -34,6 +36,8 @@ pub struct Corpus {
     /// Chosen when they are first shown.
     examples: OnceCell<Arc<Examples>>,
     pub(super) maps: MapCache,
+    /// The other editions that are kept beside this snapshot.
+    pub(super) shelf: Shelf,
 }
 
 impl fmt::Debug for Corpus {
@@ -86,7 +90,12 @@ pub struct NodeLink<'s> {
 }
 
 impl Corpus {
+    /// A snapshot without other editions beside it.
     pub fn new(snapshot: Arc<Snapshot>) -> Result<Self, SearchError> {
+        Self::with_shelf(snapshot, Shelf::default())
+    }
+
+    pub(super) fn with_shelf(snapshot: Arc<Snapshot>, shelf: Shelf) -> Result<Self, SearchError> {
         Ok(Self {
             engine: Engine::new(snapshot)?,
             coverage: DayCache::default(),
@@ -94,6 +103,7 @@ impl Corpus {
             code_bodies: OnceLock::new(),
             examples: OnceCell::new(),
             maps: MapCache::new(),
+            shelf,
         })
     }
 
@@ -132,9 +142,17 @@ impl Corpus {
 
     /// Finds the node with a requested id.
     pub(super) fn node(&self, id: NodeId) -> Result<NodeOrdinal, ApiError> {
-        self.snapshot().ordinal(id).ok_or_else(|| {
-            ApiError::not_found(format!("there is no node {id}; take ids from search results, browse or resolve"))
-        })
+        self.snapshot().ordinal(id).ok_or_else(|| self.no_node(id))
+    }
+
+    /// The error for an id that this snapshot does not have.
+    pub(super) fn no_node(&self, id: NodeId) -> ApiError {
+        match self.last_edition_with(id) {
+            Some(Edition { edition, current_through: Some(day), .. }) => ApiError::not_found(format!(
+                "the served edition has no node {id}, but an older one ({edition}) has it: ask with {AS_OF_NAME}={day}"
+            )),
+            _ => ApiError::not_found(format!("there is no node {id}; take ids from search results, browse or resolve")),
+        }
     }
 
     pub fn node_id(&self, node: NodeOrdinal) -> Result<NodeId, ApiError> {
@@ -187,6 +205,12 @@ impl Corpus {
 
 impl From<NodesError> for ApiError {
     fn from(error: NodesError) -> Self {
+        Self::internal(error.to_string())
+    }
+}
+
+impl From<CompareError> for ApiError {
+    fn from(error: CompareError) -> Self {
         Self::internal(error.to_string())
     }
 }

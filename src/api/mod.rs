@@ -6,6 +6,8 @@
 //! - `corpus` is the snapshot as operations use it, `examples` chooses working examples from it, `map_cache` caches
 //!   parts of its maps, `cards` is the interface to a card payment provider, and `order_payments` how an
 //!   accepted order is paid.
+//! - `shelf` has the other editions that are kept beside the snapshot, and `edition_choice` says which edition answers
+//!   a call.
 //! - `as_of` is the day that a call asks about, and `edition_freshness` is what an edition does
 //!   not know about that day.
 //! - `subject` lists the subjects of the documentation.
@@ -27,6 +29,7 @@ pub mod cards;
 pub mod corpus;
 pub mod deep_search;
 pub mod documents;
+mod edition_choice;
 mod edition_freshness;
 mod endpoints;
 pub mod error;
@@ -49,6 +52,7 @@ pub mod replies;
 pub mod reply;
 pub mod reply_text;
 pub mod service;
+pub(crate) mod shelf;
 pub mod snapshot_reload;
 pub mod subject;
 pub mod unread;

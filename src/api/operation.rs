@@ -34,6 +34,10 @@ pub const CHECKOUT_PATH: &str = "/api/v1/billing/checkout";
 pub const CHECK_PATH: &str = "/api/v1/check";
 pub const CHECK_PAGE_PATH: &str = "/check";
 
+/// The page and the feed of changes.
+pub const CHANGES_PAGE_PATH: &str = "/changes";
+pub const CHANGES_FEED_PATH: &str = "/changes.atom";
+
 /// The path of a node, up to its id.
 pub(super) const NODE_PATH: &str = "/api/v1/node/";
 

@@ -10,9 +10,9 @@ use super::endpoints::filters::{CODE_BODIES, JURISDICTION, JURISDICTIONS, MIN_SC
 use super::endpoints::include::INCLUDE;
 use super::endpoints::paging::{LIMIT, PAGE};
 use super::endpoints::{
-    browse, check, checkout, code_bodies, connector_fetch, connector_search, coverage, formation_handoff,
+    browse, changes, check, checkout, code_bodies, connector_fetch, connector_search, coverage, formation_handoff,
     formation_lookup_naics, formation_requirements, formation_status, gis, gis_at, gis_tile, gis_zones, handoff_status,
-    keys, me, node, node_id, nodes, purchase, references, resolve, search, suggest, verify_quote,
+    history, keys, me, node, node_diff, node_id, nodes, purchase, references, resolve, search, suggest, verify_quote,
 };
 use super::error::ErrorCode;
 use super::model_text::written_for_model;
@@ -180,6 +180,79 @@ pub static OPERATIONS: &[Operation] = &[
         reply: |generator| generator.subschema_for::<resolve::ResolveReply>(),
         model_text: Some(|json| written_for_model::<resolve::ResolveReply>(json)),
         access: law(&[Scope::Node], 1, CostUnit::Call, resolve::prepare),
+    },
+    Operation {
+        name: "changes",
+        subject: Subject::Changes,
+        summary: "What changed in the law from one edition to the next, or what will change",
+        details: Some(
+            "Every change says of which day it is: `effective` is the publisher's day, `edition` the day through which the newer edition is current, \
+             `first_seen` the day on which it was retrieved. Texts are compared without typography and spacing. A title or chapter that the newer \
+             edition lacks stands for all that was in it.",
+        ),
+        route: route("/api/v1/changes", "/api/v1/changes?jurisdiction={jurisdiction}"),
+        tool: law_tool(
+            "law.changes",
+            "law_changes",
+            "Use it for what was amended, added or repealed since a day, or will be (pending=true). For one provision, use law.history.",
+            &[("limit", "20")],
+        ),
+        parameters: &[
+            changes::SINCE.rule,
+            changes::KINDS.rule,
+            changes::PENDING.rule,
+            JURISDICTIONS.rule,
+            CODE_BODIES.rule,
+            SUBTREE.rule,
+            PAGE.rule,
+            LIMIT.rule,
+        ],
+        body: None,
+        formats: JSON,
+        errors: &[],
+        has_version: false,
+        reply: |generator| generator.subschema_for::<changes::ChangesReply<'static>>(),
+        model_text: Some(|json| written_for_model::<changes::ChangesReply<'_>>(json)),
+        access: law(&[Scope::Browse], 1, CostUnit::Call, changes::prepare),
+    },
+    Operation {
+        name: "history",
+        subject: Subject::Changes,
+        summary: "What became of a provision in the editions that are kept, under whatever number",
+        details: None,
+        route: route("/api/v1/node/{id}/history", "/api/v1/node/{node}/history"),
+        tool: law_tool(
+            "law.history",
+            "law_history",
+            "Use it for when a provision changed, and what its number was; its id may be a citation. For a whole code, use law.changes.",
+            &[],
+        ),
+        parameters: &[node_id::ID.rule],
+        body: None,
+        formats: JSON,
+        errors: NOT_FOUND,
+        has_version: false,
+        reply: |generator| generator.subschema_for::<history::HistoryReply>(),
+        model_text: Some(|json| written_for_model::<history::HistoryReply>(json)),
+        access: law(&[Scope::Node], 1, CostUnit::Call, history::prepare),
+    },
+    Operation {
+        name: "diff",
+        subject: Subject::Changes,
+        summary: "The words of a provision on two days, compared",
+        details: Some(
+            "Each day is answered by the edition that is current on it, and by the wording that is law on that day in it.",
+        ),
+        route: route("/api/v1/node/{id}/diff", "/api/v1/node/{node}/diff"),
+        tool: None,
+        parameters: &[node_id::ID.rule, node_diff::FROM.rule, node_diff::TO.rule],
+        body: None,
+        formats: JSON,
+        errors: NOT_FOUND,
+        has_version: false,
+        reply: |generator| generator.subschema_for::<node_diff::DiffReply>(),
+        model_text: Some(|json| written_for_model::<node_diff::DiffReply>(json)),
+        access: law(&[Scope::Node], 1, CostUnit::Call, node_diff::prepare),
     },
     Operation {
         name: "check",

@@ -17,12 +17,14 @@ pub const AS_OF_NAME: &str = "asOf";
 pub(crate) const LAW_PATH: &str = "/law/";
 
 /// The first parts of all other paths of the server.
-const RESERVED: [&str; 23] = [
+const RESERVED: [&str; 25] = [
     ".well-known",
     "api",
     "assets",
     "billing",
     "browse",
+    "changes",
+    "changes.atom",
     "check",
     "cite",
     "coverage",
@@ -77,6 +79,11 @@ pub(crate) struct PageLinks {
 impl PageLinks {
     pub(crate) fn new(base_url: &str, named_day: Option<Day>) -> Self {
         Self { base_url: base_url.to_owned(), named_day }
+    }
+
+    /// The same for the law of another day.
+    pub(crate) fn on(&self, day: Day) -> Self {
+        Self { base_url: self.base_url.clone(), named_day: Some(day) }
     }
 
     pub(crate) fn page_of(&self, snapshot: &Snapshot, node: NodeOrdinal) -> Result<String, ApiError> {

@@ -8,14 +8,19 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use hornbook_corpus::snapshot::{Snapshot, SnapshotError};
+use hornbook_editions::{CompareError, shelved};
 use hornbook_search::SearchError;
 use serde::Serialize;
 
 use super::corpus::Corpus;
 use super::service::Service;
+use super::shelf::Shelf;
 
 /// The symbolic link in the data directory that points to the snapshot to serve.
 pub const CURRENT: &str = "current";
+
+/// The folder of all snapshots in the data directory.
+const SNAPSHOTS: &str = "snapshots";
 
 /// The result of a renewal.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -34,15 +39,39 @@ pub enum CorpusError {
     Snapshot(#[from] SnapshotError),
     #[error("{0}")]
     Search(#[from] SearchError),
+    #[error("cannot read the list of shelved snapshots in {}: {source}", .data.display())]
+    Shelf { data: PathBuf, source: std::io::Error },
+    #[error("cannot compare the shelved editions: {0}; 'hornbook snapshot unshelve ID' takes one from the shelf")]
+    Compare(#[from] CompareError),
 }
 
 impl Corpus {
-    /// Verifies and opens the snapshot that the link in a data directory points to.
+    /// Verifies and opens the snapshot that the link in a data directory points to, and those on its shelf.
     pub fn open_current(data: &Path) -> Result<Self, CorpusError> {
+        Self::open_beside(data, &[])
+    }
+
+    /// The same. Shelved snapshots that are already open are used as they are.
+    fn open_beside(data: &Path, open: &[Arc<Self>]) -> Result<Self, CorpusError> {
         let link = data.join(CURRENT);
         // Opens the snapshot itself, not the link, which may point elsewhere later.
         let dir = link.canonicalize().map_err(|source| CorpusError::NoSnapshot { link, source })?;
-        Ok(Self::new(Arc::new(Snapshot::verify(&dir, |_| ())?))?)
+        let served = Arc::new(Snapshot::verify(&dir, |_| ())?);
+        let mut kept = Vec::new();
+        for id in shelved(data).map_err(|source| CorpusError::Shelf { data: data.to_owned(), source })? {
+            if id != served.manifest.snapshot {
+                kept.push(match open.iter().find(|corpus| corpus.id() == id && !corpus.is_damaged()) {
+                    Some(open) => Arc::clone(open),
+                    None => Arc::new(Self::new(Arc::new(Snapshot::verify(&data.join(SNAPSHOTS).join(&id), |_| ())?))?),
+                });
+            }
+        }
+        let shelf = Shelf::new(data, &served, kept)?;
+        Ok(Self::with_shelf(served, shelf)?)
+    }
+
+    fn is_damaged(&self) -> bool {
+        self.snapshot().damage().first().is_some()
     }
 }
 
@@ -51,12 +80,12 @@ impl Service {
     /// so that the snapshot linked last is the one served last.
     pub fn reload_snapshot(&self, data: &Path) -> Result<ReloadResult, CorpusError> {
         let _only = self.renewal.lock().unwrap_or_else(PoisonError::into_inner);
-        let fresh = Arc::new(Corpus::open_current(data)?);
-        let snapshot = fresh.id().to_owned();
         let served = self.corpus();
+        let fresh = Arc::new(Corpus::open_beside(data, served.shelf.kept())?);
+        let snapshot = fresh.id().to_owned();
         let before = served.id().to_owned();
         // A damaged snapshot is also replaced by an undamaged copy of the same snapshot.
-        if snapshot != before || served.snapshot().damage().first().is_some() {
+        if snapshot != before || served.is_damaged() || !served.shelved().eq(fresh.shelved()) {
             *self.corpus.write().unwrap_or_else(PoisonError::into_inner) = fresh;
             // Running calls may keep it open for long; without its caches it hardly takes memory.
             served.release_memory();

@@ -10,6 +10,7 @@ pub enum Subject {
     Account,
     Search,
     Law,
+    Changes,
     Checks,
     Browsing,
     Zoning,
@@ -22,10 +23,11 @@ pub enum Subject {
 
 impl Subject {
     /// All subjects in the order in which they are read.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Account,
         Self::Search,
         Self::Law,
+        Self::Changes,
         Self::Checks,
         Self::Browsing,
         Self::Zoning,
@@ -41,6 +43,7 @@ impl Subject {
             Self::Account => "keys",
             Self::Search => "search",
             Self::Law => "law",
+            Self::Changes => "changes",
             Self::Checks => "checks",
             Self::Browsing => "browsing",
             Self::Zoning => "zoning",
@@ -61,6 +64,7 @@ impl Subject {
             Self::Account => "Keys, credits and limits",
             Self::Search => "Search",
             Self::Law => "Provisions and citations",
+            Self::Changes => "Changes of the law",
             Self::Checks => "Documents and quotations",
             Self::Browsing => "Contents and coverage",
             Self::Zoning => "Zoning",
@@ -77,6 +81,7 @@ impl Subject {
             Self::Account => "How to send a key, what a call costs, and how to buy credits.",
             Self::Search => "Find provisions by meaning and by words, and complete what a person types.",
             Self::Law => "Read a provision with its source, resolve a citation, and follow references.",
+            Self::Changes => "What changed since a day, what became of a provision, and its words on two days.",
             Self::Checks => "Check whether a document cites law that exists, and quotes it word for word.",
             Self::Browsing => "Which jurisdictions and codes are here, and the contents of each code.",
             Self::Zoning => "Zoning layers: the zone at a point, the zones of a layer, and maps.",

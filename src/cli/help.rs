@@ -7,7 +7,7 @@ use clap::Command;
 /// Every visible command, once.
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Bring law here", &["sources", "fetch", "update"]),
-    ("Make a snapshot", &["example", "build", "verify", "inspect", "snapshot"]),
+    ("Make a snapshot", &["example", "build", "verify", "inspect", "diff", "snapshot"]),
     ("Use a snapshot", &["search", "resolve", "suggest", "check"]),
     ("Run the service", &["serve", "mcp", "reload", "healthcheck", "config"]),
     ("Manage customers", &["inbox", "account", "key", "grant", "purchase", "order", "ledger"]),

@@ -7,6 +7,7 @@ mod bench;
 mod build;
 mod check;
 mod config;
+mod diff;
 mod eval;
 mod eval_census;
 mod eval_page;
@@ -96,6 +97,7 @@ enum Command {
     Example(example::Example),
     Verify(verify::Verify),
     Inspect(inspect::Inspect),
+    Diff(diff::Diff),
     #[command(subcommand)]
     Snapshot(snapshot::SnapshotCommand),
     Resolve(resolve::Resolve),
@@ -131,6 +133,7 @@ impl Cli {
             Some(Command::Example(command)) => command.run(&options),
             Some(Command::Verify(command)) => command.run(&options),
             Some(Command::Inspect(command)) => command.run(&options),
+            Some(Command::Diff(command)) => command.run(&options),
             Some(Command::Snapshot(command)) => command.run(&options),
             Some(Command::Resolve(command)) => command.run(&options),
             Some(Command::Search(command)) => command.run(&options),

@@ -1,8 +1,12 @@
-//! `hornbook snapshot`: lists, activates, rolls back and removes the snapshots of the data
+//! `hornbook snapshot`: lists, activates, rolls back, shelves and removes the snapshots of the data
 //! directory.
+
+use std::path::Path;
 
 use clap::{Args, Subcommand};
 use hornbook_base::clock::UnixMillis;
+use hornbook_corpus::snapshot::Snapshot;
+use hornbook_editions::{changes_between, remove_changes_without, shelved, write_shelved};
 use hornbook_index_build::data_directory::{DataDirectory, StoredSnapshot};
 use hornbook_index_build::progress::ProgressDisplay;
 use serde_json::json;
@@ -14,23 +18,37 @@ use crate::cli::{CommandResult, GlobalOptions};
 /// A running server keeps its open snapshot until it is told to reload.
 const RELOAD_HINT: &str = "a running server switches to it with 'hornbook reload'";
 
-/// List, activate and remove the snapshots of the data directory
+/// List, activate, shelve and remove the snapshots of the data directory
 #[derive(Debug, Subcommand)]
 pub(crate) enum SnapshotCommand {
-    /// List the snapshots, latest first; the one in use is marked
+    /// List the snapshots, latest first; the one in use is marked *, those on the shelf +
     List,
     /// Verify a snapshot and put it into use
     Activate(Activate),
     /// Put the previously used snapshot back into use
     Rollback,
+    /// Keep an older snapshot beside the one in use, so that its law can be asked for
+    ///
+    /// Requests for an earlier day are then answered from the edition of that day, and what changed
+    /// between the editions is listed. An older edition costs disk and address space, hardly memory.
+    Shelve(Shelve),
+    /// Take a snapshot from the shelf; its folder stays
+    Unshelve(Shelve),
     /// Remove snapshots that are no longer needed
     ///
-    /// Keeps the snapshot in use, the ones most recently used before it, and those that are newer.
+    /// Keeps the snapshot in use, the ones on the shelf, the ones most recently used before it, and
+    /// those that are newer.
     Prune(Prune),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Activate {
+    /// The id of the snapshot, or the beginning of the id
+    id: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Shelve {
     /// The id of the snapshot, or the beginning of the id
     id: String,
 }
@@ -48,9 +66,12 @@ pub(crate) struct Prune {
 
 impl SnapshotCommand {
     pub(super) fn run(self, options: &GlobalOptions) -> CommandResult {
-        let data = DataDirectory::new(options.configuration()?.data.dir);
+        let path = options.configuration()?.data.dir;
+        let data = DataDirectory::new(&path);
         match self {
-            Self::List => list(&data, options.json),
+            Self::List => list(&data, &shelved(&path)?, options.json),
+            Self::Shelve(Shelve { id }) => shelve(&path, &data, &id),
+            Self::Unshelve(Shelve { id }) => unshelve(&path, &id),
             Self::Activate(Activate { id }) => {
                 let stored = data.find(&id)?;
                 verified(&stored, |progress| data.activate(&stored.id, progress))?;
@@ -64,7 +85,7 @@ impl SnapshotCommand {
                 };
                 print(&format!("{id} is in use again; {RELOAD_HINT}\n"))
             }
-            Self::Prune(prune) => prune.run(&data),
+            Self::Prune(prune) => prune.run(&data, &shelved(&path)?),
         }
     }
 }
@@ -78,17 +99,62 @@ fn verified<T, E>(stored: &StoredSnapshot, work: impl FnOnce(&mut dyn FnMut(u64)
     result
 }
 
-fn list(data: &DataDirectory, as_json: bool) -> CommandResult {
+/// Verifies a snapshot, compares it with the one in use, and puts it on the shelf.
+fn shelve(path: &Path, data: &DataDirectory, wanted: &str) -> CommandResult {
+    let stored = data.find(wanted)?;
+    let mut ids = shelved(path)?;
+    if ids.contains(&stored.id) {
+        return print(&format!("{} is on the shelf already\n", stored.id));
+    }
+    let older = verified(&stored, |progress| Snapshot::verify(&stored.path, progress))?;
+    if !stored.is_current
+        && let Some(current) = data.current()
+    {
+        let served = Snapshot::open(&path.join("snapshots").join(current))?;
+        let nodes = served.catalogue.code_bodies.iter().map(|body| u64::from(body.nodes.len())).sum();
+        let mut stage = ProgressDisplay::for_stderr().stage("comparing", "nodes", Some(nodes));
+        changes_between(path, &older, &served, |count| stage.add(count))?;
+        stage.finish();
+    }
+    ids.push(stored.id.clone());
+    write_shelved(path, &ids)?;
+    print(&format!("{} is on the shelf; {RELOAD_HINT}\n", stored.id))
+}
+
+fn unshelve(path: &Path, wanted: &str) -> CommandResult {
+    let mut ids = shelved(path)?;
+    let matching: Vec<String> = ids.iter().filter(|id| id.starts_with(wanted)).cloned().collect();
+    let [only] = matching.as_slice() else {
+        let message = match matching.len() {
+            0 => format!("no snapshot '{wanted}' is on the shelf; 'hornbook snapshot list' marks those that are"),
+            _ => {
+                format!("'{wanted}' matches several snapshots: {}; give more characters of the id", matching.join(", "))
+            }
+        };
+        return Err(message.into());
+    };
+    ids.retain(|id| id != only);
+    write_shelved(path, &ids)?;
+    let kept: Vec<String> = ids.into_iter().chain(DataDirectory::new(path).current()).collect();
+    remove_changes_without(path, &kept)?;
+    print(&format!("{only} is no longer on the shelf; {RELOAD_HINT}\n"))
+}
+
+fn list(data: &DataDirectory, shelved: &[String], as_json: bool) -> CommandResult {
     let stored = data.list()?;
     if as_json {
-        return print_json(&stored.iter().map(as_value).collect::<Vec<_>>());
+        return print_json(&stored.iter().map(|stored| as_value(stored, shelved)).collect::<Vec<_>>());
     }
     if stored.is_empty() {
         return print("no snapshots; 'hornbook build PLAN' builds one\n");
     }
     let mut table = TextTable::new(["", "snapshot", "built", "provisions", "size", "name"]);
     for snapshot in &stored {
-        let mark = if snapshot.is_current { "*" } else { "" };
+        let mark = match (snapshot.is_current, shelved.contains(&snapshot.id)) {
+            (true, _) => "*",
+            (false, true) => "+",
+            (false, false) => "",
+        };
         let built = built(snapshot);
         let cells = match &snapshot.manifest {
             Ok(manifest) => {
@@ -110,13 +176,14 @@ fn built(stored: &StoredSnapshot) -> String {
     text.get(..16).unwrap_or(&text).replace('T', " ")
 }
 
-fn as_value(stored: &StoredSnapshot) -> serde_json::Value {
+fn as_value(stored: &StoredSnapshot, shelved: &[String]) -> serde_json::Value {
     let manifest = stored.manifest.as_ref().ok();
     json!({
         "id": stored.id,
         "path": stored.path,
         "built": built(stored),
         "isCurrent": stored.is_current,
+        "isShelved": shelved.contains(&stored.id),
         "name": manifest.map(|manifest| &manifest.name),
         "provisions": manifest.map(|manifest| manifest.counts.provisions),
         "bytes": manifest.map(|manifest| manifest.files.iter().map(|file| file.size).sum::<u64>()),
@@ -125,8 +192,9 @@ fn as_value(stored: &StoredSnapshot) -> serde_json::Value {
 }
 
 impl Prune {
-    fn run(self, data: &DataDirectory) -> CommandResult {
-        let removed = data.prunable(self.keep)?;
+    fn run(self, data: &DataDirectory, shelved: &[String]) -> CommandResult {
+        let mut removed = data.prunable(self.keep)?;
+        removed.retain(|stored| !shelved.contains(&stored.id));
         let mut out = String::new();
         for stored in &removed {
             if !self.dry_run {

@@ -56,6 +56,13 @@ pub(super) fn set(head: &mut HeaderMap, header: Header, text: &str) {
     }
 }
 
+/// Sets a header of the table if the response does not have it yet.
+pub(super) fn set_if_absent(head: &mut HeaderMap, header: Header, text: &str) {
+    if !head.contains_key(name(header)) {
+        set(head, header, text);
+    }
+}
+
 /// Sets a header of the table to a constant value.
 pub(super) fn set_fixed(head: &mut HeaderMap, header: Header, value: &'static str) {
     head.insert(name(header), HeaderValue::from_static(value));

@@ -334,7 +334,8 @@ impl App {
     ) {
         let head = response.headers_mut();
         headers::set(head, REQUEST_ID, id);
-        headers::set(head, CORPUS_SNAPSHOT, corpus.id());
+        // The answer for another day may come from another edition.
+        headers::set_if_absent(head, CORPUS_SNAPSHOT, corpus.id());
         if let Some(date) = http_date(now) {
             head.insert(DATE, date);
         }
@@ -427,8 +428,10 @@ impl App {
         }
         let terms = CallTerms::take(operation, &mut checked.arguments);
         let (headers, address) = (checked.headers, (checked.path, asked.head.uri.query()));
+        let edition = corpus.for_call(operation, &checked.arguments);
+        let other_edition = (!Arc::ptr_eq(&edition, corpus)).then(|| edition.id().to_owned());
         let call = Call {
-            corpus: Arc::clone(corpus),
+            corpus: edition,
             operation,
             asker: CallerIdentity::Key(bearer(headers)),
             arguments: checked.arguments,
@@ -438,7 +441,7 @@ impl App {
             terms,
             progress: asked.progress,
         };
-        match self.service.call(call).await {
+        let mut response = match self.service.call(call).await {
             Outcome::Answered(answer) => {
                 let is_metered = operation.metering().is_some();
                 answer::answered(answer, headers, is_metered, address)
@@ -446,7 +449,11 @@ impl App {
             Outcome::Unchanged { version, left } => answer::unchanged(&version, left, headers),
             Outcome::Priced(price) => answer::priced(&price),
             Outcome::Failed(failure) => answer::failed(&failure, id, Some(self.service.checkout_url().as_str())),
+        };
+        if let Some(id) = other_edition {
+            headers::set(response.headers_mut(), CORPUS_SNAPSHOT, &id);
         }
+        response
     }
 
     fn readiness(&self) -> HttpReply {

@@ -77,7 +77,7 @@ impl Mcp {
     ) -> Outcome {
         let terms = terms(params, &mut arguments.faults);
         let call = Call {
-            corpus: self.service.corpus(),
+            corpus: self.service.corpus().for_call(operation, &arguments),
             operation,
             asker: CallerIdentity::Agent(sender.key),
             arguments,

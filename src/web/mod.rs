@@ -23,6 +23,7 @@
 //!   `work_queues`: executes their work; `page_error`: their errors
 
 mod assets;
+mod changes;
 mod check;
 mod contents;
 mod coverage;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ::http::Response;
 use bytes::Bytes;
 
+use super::changes;
 use super::check;
 use super::contents;
 use super::coverage;
@@ -14,7 +15,7 @@ use super::docs;
 use super::errors;
 use super::indexing;
 use super::law;
-use super::law::address::LawAddress;
+use super::law::address::{LawAddress, day_parameter};
 use super::page_context::{OpenPage, PageContext};
 use super::response;
 use super::search;
@@ -35,7 +36,8 @@ impl PublicPages {
     }
 
     async fn visited(&self, request: MountRequest<'_>) -> MountResponse {
-        let opened = self.shell.opened(&request);
+        let mut opened = self.shell.opened(&request);
+        opened.corpus = law::edition_of_page(&opened);
         let (visitor, debits) = (opened.visitor.clone(), opened.debits.clone());
         let answered = self.page(opened).await;
         let answer = answered.unwrap_or_else(|error| errors::answer(&error, &visitor, request.id));
@@ -56,6 +58,8 @@ impl PublicPages {
             ["docs"] | ["docs", ""] => docs::answer(opened, &self.docs, None).await,
             ["docs", name] | ["docs", name, ""] => docs::answer(opened, &self.docs, Some(*name)).await,
             ["docs", ..] => Ok(docs::no_page(&opened)),
+            ["changes"] => changes::page(opened).await,
+            ["changes.atom"] => changes::feed(opened).await,
             ["check"] => check::answer(opened).await,
             ["coverage"] => coverage::answer(opened).await,
             ["zoning"] => zoning::all(opened).await,
@@ -63,10 +67,14 @@ impl PublicPages {
             ["robots.txt"] => Ok(indexing::robots(opened)),
             ["sitemap.xml"] => Ok(indexing::index(opened)),
             ["sitemap", name] => indexing::sitemap(opened, name).await,
-            names => match LawAddress::of(&opened.corpus, opened.request.path) {
-                Some(address) => law::at(opened, address).await,
-                None if names.first() == Some(&"law") => Err(law::no_provision()),
-                None => Ok(errors::not_found(&opened.visitor, opened.request.id)),
+            names => match (LawAddress::of(&opened.corpus, opened.request.path), law::last_day_of_page(&opened)) {
+                (Some(address), _) => law::at(opened, address).await,
+                (None, Some(day)) => {
+                    let target = format!("{}{}", opened.request.path, day_parameter('?', Some(&day.to_string())));
+                    Ok(opened.answer(response::redirect(&target)))
+                }
+                (None, None) if names.first() == Some(&"law") => Err(law::no_provision()),
+                (None, None) => Ok(errors::not_found(&opened.visitor, opened.request.id)),
             },
         }
     }
@@ -84,11 +92,12 @@ impl Mount for PublicPages {
     fn matches_path(&self, path: &str) -> bool {
         let first = path.split('/').nth(1);
         match first {
-            Some("" | "browse" | "check" | "cite" | "coverage" | "docs" | "law" | "search" | "suggest" | "zoning") => {
-                true
-            }
+            Some(
+                "" | "browse" | "changes" | "changes.atom" | "check" | "cite" | "coverage" | "docs" | "law" | "search"
+                | "suggest" | "zoning",
+            ) => true,
             Some("robots.txt" | "sitemap.xml" | "sitemap") => self.shell.is_indexed,
-            _ => LawAddress::of(&self.shell.service.corpus(), path).is_some(),
+            _ => self.shell.service.corpus().in_any_edition(|edition| LawAddress::of(edition, path)).is_some(),
         }
     }
 

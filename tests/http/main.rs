@@ -12,6 +12,7 @@ mod checking;
 mod compression;
 mod docs_pages;
 mod documents;
+mod editions;
 mod examples;
 mod exports;
 mod filters;

@@ -55,7 +55,7 @@ impl TwoSnapshots {
 }
 
 /// Copies the sources with another word for the landlord.
-fn copy_with(from: &Path, to: &Path, word: &str) {
+pub(crate) fn copy_with(from: &Path, to: &Path, word: &str) {
     fs::create_dir(to).unwrap();
     for entry in from.read_dir().unwrap() {
         let path = entry.unwrap().path();

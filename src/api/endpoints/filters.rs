@@ -69,7 +69,8 @@ pub(super) fn filter(call: &LawCall<'_>, violations: &mut Vec<Violation>) -> Fil
     }
 }
 
-fn ranges(call: &LawCall<'_>, violations: &mut Vec<Violation>) -> Option<OrdinalRanges> {
+/// The nodes that a call is limited to. Invalid values are added to `violations`.
+pub(super) fn ranges(call: &LawCall<'_>, violations: &mut Vec<Violation>) -> Option<OrdinalRanges> {
     let corpus = call.corpus;
     let mut known = |found: Result<OrdinalRange, Violation>| found.map_err(|violation| violations.push(violation)).ok();
     let mut parts: Vec<OrdinalRanges> = Vec::new();

@@ -3,6 +3,7 @@
 
 pub(super) mod browse;
 pub(super) mod budget;
+pub(super) mod changes;
 pub(crate) mod check;
 pub(super) mod checkout;
 pub(super) mod code_bodies;
@@ -19,11 +20,13 @@ pub(super) mod gis_at;
 pub(super) mod gis_tile;
 pub(super) mod gis_zones;
 pub(super) mod handoff_status;
+pub(super) mod history;
 pub(super) mod include;
 pub(super) mod keys;
 mod law_markdown;
 pub(super) mod me;
 pub(super) mod node;
+pub(super) mod node_diff;
 mod node_formats;
 pub(super) mod node_id;
 pub(super) mod nodes;

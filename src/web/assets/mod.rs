@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use hornbook_base::hex;
 use hornbook_check::REPORT_STYLE;
+use hornbook_editions::DIFFERENCE_STYLE;
 use sha2::{Digest, Sha256};
 
 pub(super) const ASSETS_PATH: &str = "/assets/";
@@ -38,7 +39,7 @@ macro_rules! assets {
         $($(#[$meaning])* pub(super) static $name: LazyLock<Asset> =
             LazyLock::new(|| Asset::new($file, $media_type, include_str!($file)));)*
 
-        static ALL: &[&LazyLock<Asset>] = &[&REPORT, $(&$name),*];
+        static ALL: &[&LazyLock<Asset>] = &[&REPORT, &DIFFERENCE, $(&$name),*];
     };
 }
 
@@ -48,6 +49,9 @@ const SVG: &str = "image/svg+xml";
 
 /// What the report on a document looks like, here and in a file of its own.
 pub(super) static REPORT: LazyLock<Asset> = LazyLock::new(|| Asset::new("report.css", CSS, REPORT_STYLE));
+
+/// What two wordings beside each other look like.
+pub(super) static DIFFERENCE: LazyLock<Asset> = LazyLock::new(|| Asset::new("difference.css", CSS, DIFFERENCE_STYLE));
 
 assets! {
     STYLE: "hornbook.css", CSS;

@@ -40,6 +40,7 @@ pub(super) const fn parts_of(subject: Subject) -> &'static [Part] {
         ],
         Subject::Search
         | Subject::Law
+        | Subject::Changes
         | Subject::Checks
         | Subject::Browsing
         | Subject::Zoning

@@ -15,10 +15,11 @@ pub(super) enum View {
     Markdown,
     Text,
     References,
+    History,
 }
 
 impl View {
-    const ALL: [Self; 4] = [Self::Page, Self::Markdown, Self::Text, Self::References];
+    const ALL: [Self; 5] = [Self::Page, Self::Markdown, Self::Text, Self::References, Self::History];
 
     /// The end of its path, after the path of the page.
     pub(super) const fn suffix(self) -> &'static str {
@@ -27,6 +28,7 @@ impl View {
             Self::Markdown => ".md",
             Self::Text => ".txt",
             Self::References => "/references",
+            Self::History => "/history",
         }
     }
 }

@@ -3,12 +3,13 @@
 //! `dated_provision` is what a page shows. `page` renders it, `standing` what comes before its text, and
 //! `text` a text with the help of `lines` (its structure) and `mentions` (its citations). `citations`
 //! contains the formats to copy, `metadata` the data for programs. `references` is the page with all
-//! citing and cited provisions, `address` contains the paths, and `cited` the answer to a citation.
+//! citing and cited provisions, `history` the one of its changes, `address` contains the paths, and `cited` the answer to a citation.
 
 pub(super) mod address;
 mod citations;
 pub(super) mod cited;
 mod dated_provision;
+pub(super) mod history;
 mod lines;
 mod mentions;
 mod metadata;
@@ -20,6 +21,8 @@ mod text;
 use std::sync::Arc;
 
 use ::http::StatusCode;
+use hornbook_corpus::day::Day;
+use hornbook_corpus::ids::NodeId;
 
 use super::assets::{READING, TREE, VERSION};
 use super::contents;
@@ -27,6 +30,7 @@ use super::frame::{Page, SiteSection};
 use super::page_context::{CallResult, OpenPage, OperationCall, OperationReply};
 use super::response::{self, CachePolicy};
 use super::untrusted_text::attribute_text;
+use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::replies::ResolveReply;
 use crate::api::reply::Format;
@@ -52,7 +56,30 @@ pub(super) async fn at(opened: OpenPage<'_>, address: LawAddress) -> Result<Moun
         View::Markdown => in_format(opened, &id, Format::Markdown).await,
         View::Text => in_format(opened, &id, Format::Text).await,
         View::References => references::answer(opened, &id).await,
+        View::History => history::answer(opened, &id, &path).await,
     }
+}
+
+/// The edition that a page shows: that of the day in its address, for the provision in its path.
+pub(super) fn edition_of_page(opened: &OpenPage<'_>) -> Arc<Corpus> {
+    let served = &opened.corpus;
+    match opened.named_day().and_then(|day| day.parse().ok()) {
+        Some(day) => served.for_page(day, served.in_any_edition(|edition| id_at(edition, opened.request.path))),
+        None => Arc::clone(served),
+    }
+}
+
+fn id_at(edition: &Corpus, path: &str) -> Option<NodeId> {
+    edition.snapshot().outline.id(LawAddress::of(edition, path)?.node)
+}
+
+/// The last day of the newest edition that has a page which the served edition does not have.
+pub(super) fn last_day_of_page(opened: &OpenPage<'_>) -> Option<Day> {
+    if opened.named_day().is_some() {
+        return None;
+    }
+    let id = opened.corpus.in_any_edition(|edition| id_at(edition, opened.request.path))?;
+    opened.corpus.last_edition_with(id)?.current_through
 }
 
 pub(super) fn no_provision() -> ApiError {

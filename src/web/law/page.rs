@@ -159,6 +159,7 @@ impl<'p> ProvisionPage<'p> {
                 }
                 a href=(self.provision.path_of(View::Markdown)) { "Markdown" }
                 a href=(self.provision.path_of(View::Text)) { "Text" }
+                a href=(self.provision.path_of(View::History)) { "History" }
                 (day_form(self.provision.path(), day))
                 button type="button" data-print hidden { "Print" }
             }
