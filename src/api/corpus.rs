@@ -92,7 +92,8 @@ pub struct NodeLink<'s> {
 impl Corpus {
     /// A snapshot without other editions beside it.
     pub fn new(snapshot: Arc<Snapshot>) -> Result<Self, SearchError> {
-        Self::with_shelf(snapshot, Shelf::default())
+        let shelf = Shelf::alone(&snapshot);
+        Self::with_shelf(snapshot, shelf)
     }
 
     pub(super) fn with_shelf(snapshot: Arc<Snapshot>, shelf: Shelf) -> Result<Self, SearchError> {

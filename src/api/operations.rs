@@ -182,40 +182,6 @@ pub static OPERATIONS: &[Operation] = &[
         access: law(&[Scope::Node], 1, CostUnit::Call, resolve::prepare),
     },
     Operation {
-        name: "changes",
-        subject: Subject::Changes,
-        summary: "What changed in the law from one edition to the next, or what will change",
-        details: Some(
-            "Every change says of which day it is: `effective` is the publisher's day, `edition` the day through which the newer edition is current, \
-             `first_seen` the day on which it was retrieved. Texts are compared without typography and spacing. A title or chapter that the newer \
-             edition lacks stands for all that was in it.",
-        ),
-        route: route("/api/v1/changes", "/api/v1/changes?jurisdiction={jurisdiction}"),
-        tool: law_tool(
-            "law.changes",
-            "law_changes",
-            "Use it for what was amended, added or repealed since a day, or will be (pending=true). For one provision, use law.history.",
-            &[("limit", "20")],
-        ),
-        parameters: &[
-            changes::SINCE.rule,
-            changes::KINDS.rule,
-            changes::PENDING.rule,
-            JURISDICTIONS.rule,
-            CODE_BODIES.rule,
-            SUBTREE.rule,
-            PAGE.rule,
-            LIMIT.rule,
-        ],
-        body: None,
-        formats: JSON,
-        errors: &[],
-        has_version: false,
-        reply: |generator| generator.subschema_for::<changes::ChangesReply<'static>>(),
-        model_text: Some(|json| written_for_model::<changes::ChangesReply<'_>>(json)),
-        access: law(&[Scope::Browse], 1, CostUnit::Call, changes::prepare),
-    },
-    Operation {
         name: "history",
         subject: Subject::Changes,
         summary: "What became of a provision in the editions that are kept, under whatever number",
@@ -366,6 +332,40 @@ pub static OPERATIONS: &[Operation] = &[
         reply: |generator| generator.subschema_for::<browse::BrowseReply>(),
         model_text: Some(|json| written_for_model::<browse::BrowseReply<'_>>(json)),
         access: law(&[Scope::Browse], 1, CostUnit::Call, browse::prepare),
+    },
+    Operation {
+        name: "changes",
+        subject: Subject::Changes,
+        summary: "What changed in the law from one edition to the next, or what will change",
+        details: Some(
+            "Every change says of which day it is: `effective` is the publisher's day, `edition` the day through which the newer edition is current, \
+             `first_seen` the day on which it was retrieved. Texts are compared without typography and spacing. A title or chapter that the newer \
+             edition lacks stands for all that was in it.",
+        ),
+        route: route("/api/v1/changes", "/api/v1/changes?jurisdiction={jurisdiction}"),
+        tool: law_tool(
+            "law.changes",
+            "law_changes",
+            "Use it for what was amended, added or repealed since a day, or will be (pending=true). For one provision, use law.history.",
+            &[("limit", "20")],
+        ),
+        parameters: &[
+            changes::SINCE.rule,
+            changes::KINDS.rule,
+            changes::PENDING.rule,
+            JURISDICTIONS.rule,
+            CODE_BODIES.rule,
+            SUBTREE.rule,
+            PAGE.rule,
+            LIMIT.rule,
+        ],
+        body: None,
+        formats: JSON,
+        errors: &[],
+        has_version: false,
+        reply: |generator| generator.subschema_for::<changes::ChangesReply<'static>>(),
+        model_text: Some(|json| written_for_model::<changes::ChangesReply<'_>>(json)),
+        access: law(&[Scope::Browse], 1, CostUnit::Call, changes::prepare),
     },
     Operation {
         name: "gis",

@@ -29,18 +29,14 @@ pub(crate) struct Shelf {
 }
 
 impl Shelf {
+    /// The editions of a snapshot with nothing beside it.
+    pub(super) fn alone(served: &Snapshot) -> Self {
+        Self { bodies: editions_of(&[], served), ..Self::default() }
+    }
+
     /// Orders the editions and compares each with the next, or reads what was compared before.
     pub(super) fn new(data: &Path, served: &Snapshot, kept: Vec<Arc<Corpus>>) -> Result<Self, CompareError> {
-        let mut of_bodies: HashMap<CodeBodyId, Vec<(Edition, ShelfPlace)>> = HashMap::new();
-        let snapshots: Vec<(&Snapshot, ShelfPlace)> =
-            kept.iter().zip(0..).map(|(corpus, place)| (corpus.snapshot(), Some(place))).collect();
-        for (snapshot, place) in snapshots.iter().copied().chain([(served, None)]) {
-            for body in &snapshot.catalogue.code_bodies {
-                of_bodies.entry(body.id).or_default().push((Edition::of(snapshot, body), place));
-            }
-        }
-        let bodies: HashMap<_, _> =
-            of_bodies.into_iter().map(|(body, editions)| (body, BodyEditions::new(editions))).collect();
+        let bodies = editions_of(&kept, served);
         let mut pairs: Vec<(ShelfPlace, ShelfPlace)> = Vec::new();
         for editions in bodies.values() {
             pairs.extend(editions.pairs().map(|((_, old), (_, new))| (*old, *new)));
@@ -51,7 +47,7 @@ impl Shelf {
         let mut changes = HashMap::new();
         for (old, new) in pairs {
             let is_next = |body: CodeBodyId| {
-                let editions: Option<&BodyEditions<ShelfPlace>> = bodies.get(&body);
+                let editions = bodies.get(&body);
                 editions
                     .is_some_and(|editions| editions.pairs().any(|((_, one), (_, next))| (*one, *next) == (old, new)))
             };
@@ -72,6 +68,18 @@ impl Shelf {
     pub(super) fn kept(&self) -> &[Arc<Corpus>] {
         &self.kept
     }
+}
+
+/// The editions of each code body, in the order of their days.
+fn editions_of(kept: &[Arc<Corpus>], served: &Snapshot) -> HashMap<CodeBodyId, BodyEditions<ShelfPlace>> {
+    let mut found: HashMap<CodeBodyId, Vec<(Edition, ShelfPlace)>> = HashMap::new();
+    let kept = kept.iter().zip(0..).map(|(corpus, place)| (corpus.snapshot(), Some(place)));
+    for (snapshot, place) in kept.chain([(served, None)]) {
+        for body in &snapshot.catalogue.code_bodies {
+            found.entry(body.id).or_default().push((Edition::of(snapshot, body), place));
+        }
+    }
+    found.into_iter().map(|(body, editions)| (body, BodyEditions::new(editions))).collect()
 }
 
 impl Corpus {

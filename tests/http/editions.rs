@@ -105,7 +105,6 @@ fn a_day_is_answered_by_the_edition_that_is_current_on_it() {
     let found = server.get("/api/v1/search?q=lessorly&asOf=2024-06-01&mode=keyword", &key);
     is_from(&found, &editions.old, "lessorly");
     assert!(found.json()["total"].as_u64().unwrap() > 0);
-    assert_eq!(server.get("/api/v1/search?q=lessorly&mode=keyword&exact=true", &key).json()["total"], 0);
     // Tools choose the edition in the same way.
     let agents = open_with_agents();
     editions.serve(&agents);
@@ -124,7 +123,10 @@ fn changes_are_listed_with_their_days_and_what_was_renumbered_is_followed() {
     assert_eq!(moved["formerly"]["citation"], "Arden Rev. Stat. § 1-2-190");
     assert_eq!(moved["date"], json!({ "is": "edition", "day": NEW_DAY, "after": OLD_DAY }));
     let reworded = kinds(&reply).iter().filter(|kind| **kind == "reworded").count();
-    assert!(reworded > 5 && kinds(&reply).iter().all(|kind| ["reworded", "renumbered", "retitled"].contains(kind)), "{reply:#}");
+    assert!(
+        reworded > 5 && kinds(&reply).iter().all(|kind| ["reworded", "renumbered", "retitled"].contains(kind)),
+        "{reply:#}"
+    );
     assert_eq!(reply["total"], reply["changes"].as_array().unwrap().len());
     let total = |query: &str| server.get(&format!("/api/v1/changes?{query}"), &key).json()["total"].as_u64().unwrap();
     assert_eq!((total("kind=renumbered"), total("since=2026-01-01"), total("kind=repealed,added")), (1, 0, 0));
@@ -141,13 +143,15 @@ fn changes_are_listed_with_their_days_and_what_was_renumbered_is_followed() {
     assert_eq!(kinds(&history), ["renumbered"]);
     let now = history["changes"][0]["nodeId"].as_str().unwrap();
     assert_eq!(server.get(&format!("/api/v1/node/{now}/history"), &key).json()["changes"], history["changes"]);
-    let snapshots: Vec<&Value> = history["editions"].as_array().unwrap().iter().map(|edition| &edition["snapshot"]).collect();
+    let snapshots: Vec<&Value> =
+        history["editions"].as_array().unwrap().iter().map(|edition| &edition["snapshot"]).collect();
     assert_eq!(snapshots, [editions.new.as_str(), editions.old.as_str()], "the latest first");
     let agents = open_with_agents();
     editions.serve(&agents);
     let key = agents.create_full_key();
-    let asked = json!({ "id": "Arden Rev. Stat. § 1-2-195", "format": "json" });
-    assert_eq!(structured(&call(&agents, "law.history", asked, Some(&key)))["changes"], history["changes"]);
+    let asked = json!({ "id": "Arden Rev. Stat. § 1-2-195", "view": "full" });
+    let tool = structured(&call(&agents, "law.history", asked, Some(&key)));
+    assert_eq!(tool["changes"], history["changes"], "{tool:#}");
 }
 
 #[test]
@@ -163,7 +167,9 @@ fn two_days_are_compared_word_by_word() {
     assert!(of("removed").contains("lessorly") && of("added").contains("landlord") && !of("same").contains("landlord"));
     let same = server.get(&format!("/api/v1/node/{id}/diff?from=2024-02-01&to=2024-03-01"), &key).json();
     assert_eq!(same["isSame"], true);
-    server.get(&format!("/api/v1/node/{id}/diff?from=2025-01-01&to=2024-03-01"), &key).expect_error(422, "validation_error");
+    server
+        .get(&format!("/api/v1/node/{id}/diff?from=2025-01-01&to=2024-03-01"), &key)
+        .expect_error(422, "validation_error");
 }
 
 #[test]
@@ -189,7 +195,12 @@ fn pages_and_the_feed_show_changes() {
     editions.serve(&server);
     let open = |path: &str| server.get_with(path, &[]);
     let page = open("/changes?kind=renumbered").text();
-    assert!(page.contains("Renumbered from Arden Rev. Stat. § 1-2-190") && page.contains("What changed"), "{page}");
+    assert!(
+        page.contains("Renumbered from Arden Rev. Stat.")
+            && page.contains("§ 1-2-190.")
+            && page.contains("What changed"),
+        "{page}"
+    );
     let history = open("/xa/ars/t24/c2/s24-2-203/history").text();
     assert!(history.contains("Reworded") && history.contains("<ins>") && history.contains("<del>"), "{history}");
     assert!(open("/xa/ars/t24/c2/s24-2-203").text().contains("/xa/ars/t24/c2/s24-2-203/history"));
@@ -200,7 +211,8 @@ fn pages_and_the_feed_show_changes() {
     assert!(old.status == 200 && old.text().contains("Stamping of plats"), "{}", old.text());
     let feed = open("/changes.atom?kind=renumbered");
     assert_eq!(feed.header("content-type"), "application/atom+xml; charset=utf-8");
-    let mut reader = quick_xml::Reader::from_str(&feed.text());
+    let text = feed.text();
+    let mut reader = quick_xml::Reader::from_str(&text);
     let mut entries = 0;
     loop {
         match reader.read_event().unwrap() {

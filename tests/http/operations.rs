@@ -32,7 +32,7 @@ pub(crate) fn valid_path(server: &TestServer, operation: &Operation) -> String {
     match operation.name {
         "search" | "suggest" => format!("{path}?q=security%20deposit"),
         "node" => path.replace("{id}", &NODE),
-        "references" => path.replace("{id}", &NODE),
+        "references" | "history" | "diff" => path.replace("{id}", &NODE),
         "nodes" => format!("{path}?ids={}", *NODE),
         "resolve" => format!("{path}?citation=3%20S.F.C.%20%C2%A7%20823"),
         "verify" => format!("{path}?citation=3%20S.F.C.%20%C2%A7%20823&quote=of%20the%20Board"),
@@ -46,8 +46,8 @@ pub(crate) fn valid_path(server: &TestServer, operation: &Operation) -> String {
         "formation-lookup-naics" => format!("{path}?q=dog%20grooming%20van"),
         "formation-requirements" => format!("{path}?state=VA&entityType=llc"),
         "formation-status" => order_status_path(server, path),
-        "code-bodies" | "coverage" | "me" | "checkout" | "purchase" | "formation-handoff" | "keys" | "key-create"
-        | "check" | "key-revoke" => path.to_owned(),
+        "code-bodies" | "changes" | "coverage" | "me" | "checkout" | "purchase" | "formation-handoff" | "keys"
+        | "key-create" | "check" | "key-revoke" => path.to_owned(),
         other => panic!("the operation {other} needs an address here"),
     }
 }
@@ -164,6 +164,9 @@ const SCOPES_OF_OPERATIONS: &[(&str, &[Scope])] = &[
     ("references", &[Scope::Node]),
     ("nodes", &[Scope::Node]),
     ("resolve", &[Scope::Node]),
+    ("changes", &[Scope::Browse]),
+    ("history", &[Scope::Node]),
+    ("diff", &[Scope::Node]),
     ("check", &[Scope::Search, Scope::Node]),
     ("verify", &[Scope::Search, Scope::Node]),
     ("suggest", &[Scope::Search]),

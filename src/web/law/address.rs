@@ -8,6 +8,9 @@ use crate::api::error::ApiError;
 use crate::api::page_links::{LAW_PATH, node_at, page_path};
 use crate::percent;
 
+/// The end of the path of a history.
+pub(in crate::web) const HISTORY_SUFFIX: &str = "/history";
+
 /// What an address shows of a provision or container.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum View {
@@ -28,7 +31,7 @@ impl View {
             Self::Markdown => ".md",
             Self::Text => ".txt",
             Self::References => "/references",
-            Self::History => "/history",
+            Self::History => HISTORY_SUFFIX,
         }
     }
 }
@@ -64,7 +67,7 @@ pub(in crate::web) fn day_parameter(sign: char, named_day: Option<&str>) -> Stri
 }
 
 /// The path of a page's address within the site.
-pub(super) fn without_day(url: &str) -> &str {
+pub(in crate::web) fn without_day(url: &str) -> &str {
     url.split('?').next().unwrap_or(url)
 }
 
