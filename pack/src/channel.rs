@@ -18,7 +18,8 @@ use crate::signature::signature_path;
 
 pub const CHANNEL_FILE_NAME: &str = "channel.json";
 pub(crate) const CHANNEL_BYTES_MAX: u64 = 1 << 20;
-const FORMAT: u32 = 1;
+/// The version of the format of a channel.
+pub const CHANNEL_FORMAT: u32 = 1;
 const NAME_LENGTH_MAX: usize = 64;
 const PACKS_MAX: usize = 100;
 
@@ -60,7 +61,7 @@ pub struct ChannelPack {
 pub enum ChannelError {
     #[error("cannot {doing} {}: {source}", .path.display())]
     Io { path: PathBuf, doing: &'static str, source: io::Error },
-    #[error("the channel has format {found}, this hornbook reads {FORMAT}; use a newer version of hornbook")]
+    #[error("the channel has format {found}, this hornbook reads {CHANNEL_FORMAT}; use a newer version of hornbook")]
     Format { found: u64 },
     #[error("the channel is invalid: {what}; ask its publisher")]
     Invalid { what: String },
@@ -96,7 +97,7 @@ impl Channel {
         let raw: serde_json::Value = serde_json::from_slice(text).map_err(|error| invalid(error.to_string()))?;
         // Another format may have other fields, so the format number is read before the rest.
         let format = raw.get("format").and_then(serde_json::Value::as_u64).unwrap_or_default();
-        if format != u64::from(FORMAT) {
+        if format != u64::from(CHANNEL_FORMAT) {
             return Err(ChannelError::Format { found: format });
         }
         let channel: Self = serde_json::from_value(raw).map_err(|error| invalid(error.to_string()))?;
@@ -196,7 +197,7 @@ mod tests {
 
     fn channel() -> Channel {
         Channel {
-            format: FORMAT,
+            format: CHANNEL_FORMAT,
             channel: "law".to_owned(),
             sequence: 1,
             snapshot: "a".repeat(32),

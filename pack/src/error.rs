@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use hornbook_corpus::manifest::ManifestError;
 
-use crate::index::InvalidIndex;
-use crate::pack_file::VERSION;
+use crate::index::{InvalidIndex, VERSION};
 
 #[derive(Debug, thiserror::Error)]
 pub enum PackError {
@@ -36,6 +35,12 @@ pub enum PackError {
         .dir.display()
     )]
     Earlier { dir: PathBuf, what: String },
+    #[error(
+        "the snapshot needs {needed} more bytes, but {} has {available} free; make room, for example with \
+         'hornbook snapshot prune'",
+        .folder.display()
+    )]
+    NoSpace { folder: PathBuf, needed: u64, available: u64 },
     #[error("the pack of the snapshot {snapshot} is not a snapshot: {what}; ask its publisher for another one")]
     Contents { snapshot: String, what: String },
 }

@@ -11,6 +11,8 @@ use hornbook_corpus::manifest::{FILE_NAME, HASH_FILE_NAME, is_plain_relative};
 
 use crate::bytes::{ByteReader, ByteWriter};
 
+/// The version of the format of packs.
+pub(crate) const VERSION: u32 = 1;
 /// The most bytes that a block may have before it is compressed.
 pub(crate) const BLOCK_BYTES_MAX: u32 = 65_536;
 /// The most bytes of the earlier snapshot that one block may be compressed against.

@@ -24,7 +24,7 @@ mod unpack;
 #[cfg(test)]
 mod tests;
 
-pub use channel::{CHANNEL_FILE_NAME, Channel, ChannelError, ChannelPack, is_channel_name};
+pub use channel::{CHANNEL_FILE_NAME, CHANNEL_FORMAT, Channel, ChannelError, ChannelPack, is_channel_name};
 pub use earlier::EarlierBlocks;
 pub use error::PackError;
 pub use index::{BlockCoding, BlockEntry, BlockPlace, InvalidIndex, PackIndex, PackedBytes, PackedFile};

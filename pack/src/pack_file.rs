@@ -14,10 +14,9 @@ use crate::bytes::{ByteReader, ByteWriter};
 use crate::coding::{self, BlockFault};
 use crate::earlier::EarlierFiles;
 use crate::error::{PackError, io_error};
-use crate::index::{BlockCoding, BlockHash, BlockPlace, FIRST_BLOCK_AT, INDEX_BYTES_MAX, PackIndex};
+use crate::index::{BlockCoding, BlockHash, BlockPlace, FIRST_BLOCK_AT, INDEX_BYTES_MAX, PackIndex, VERSION};
 use crate::signature::FileHash;
 
-pub(crate) const VERSION: u32 = 1;
 const MAGIC: &[u8; 8] = b"HBPACK\r\n";
 const END_MAGIC: &[u8; 8] = b"HBPACK\n.";
 pub(crate) const TRAILER_BYTES: u64 = 56;

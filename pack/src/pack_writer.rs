@@ -41,7 +41,7 @@ pub fn pack(
 ) -> Result<PackSummary, PackError> {
     let manifest = Manifest::open(dir)?;
     let write = io_error(out_path, "write");
-    let mut writer = BlockWriter {
+    let mut writer = PackBlocks {
         out: HashingWriter { out, hash: Blake2b512::new(), bytes: 0 },
         numbers: HashMap::new(),
         blocks: Vec::new(),
@@ -80,7 +80,7 @@ pub fn pack(
     Ok(PackSummary { index, place, bytes: out.bytes, hash: FileHash(out.hash.finalize().into()) })
 }
 
-struct BlockWriter<'e, W> {
+struct PackBlocks<'e, W> {
     out: HashingWriter<W>,
     /// The numbers of the blocks so far.
     numbers: HashMap<BlockHash, u32>,
@@ -88,7 +88,7 @@ struct BlockWriter<'e, W> {
     since: Option<&'e EarlierBlocks>,
 }
 
-impl<W: Write> BlockWriter<'_, W> {
+impl<W: Write> PackBlocks<'_, W> {
     fn file(
         &mut self,
         dir: &Path,

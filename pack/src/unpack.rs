@@ -45,6 +45,7 @@ pub(crate) fn fill<E: From<PackError>>(
     mut progress: impl FnMut(u64),
 ) -> Result<(), E> {
     remove_strays(folder, index)?;
+    check_space(folder, index)?;
     let first_places = index.first_places();
     let mut next_new = 0;
     for (number, file) in (0..).zip(&index.files) {
@@ -77,6 +78,21 @@ pub(crate) fn fill<E: From<PackError>>(
         reached(&format!("file {number}"));
     }
     check_contents(folder, index)?;
+    Ok(())
+}
+
+/// Refuses a snapshot for which there is no room before anything is written. A small pack can state a large one: many
+/// files can use one block.
+fn check_space(folder: &Path, index: &PackIndex) -> Result<(), PackError> {
+    let found =
+        |file: &PackedFile| fs::metadata(folder.join(&file.path)).map_or(0, |found| found.len().min(file.bytes));
+    let needed = index.files.iter().map(|file| file.bytes - found(file)).fold(0, u64::saturating_add);
+    let space =
+        rustix::fs::statvfs(folder).map_err(|error| io_error(folder, "find the free space of")(error.into()))?;
+    let available = space.f_bavail.saturating_mul(space.f_frsize);
+    if needed > available {
+        return Err(PackError::NoSpace { folder: folder.to_owned(), needed, available });
+    }
     Ok(())
 }
 

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::index::{BlockCoding, BlockPlace};
+use crate::unpack::fill;
 use crate::{PackError, hash_file};
 
 /// Bytes that compress somewhat and repeat pieces of each other, as the files of snapshots do.
@@ -264,6 +265,20 @@ fn a_block_that_decompresses_to_more_than_it_states_is_refused() {
     (packed.bytes, packed.hash) = (bomb.len() as u32, *blake3::hash(&bomb).as_bytes());
     let decoded = crate::coding::decode(&index.blocks[0], index.blocks[0].packed().unwrap(), bomb, None);
     assert_eq!(decoded, Err(crate::coding::BlockFault::Damaged));
+}
+
+/// A file whose stated length no disk can hold.
+#[test]
+fn a_pack_that_states_more_than_the_disk_can_hold_is_refused_before_it_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    sealed(&at("old"), &FolderContents::from([("a".to_owned(), vec![7; 65_536])]));
+    let mut index = packed(&at("old"), None, &at("a.pack")).index;
+    index.files[0].bytes = 1 << 60;
+    fs::create_dir(at("x")).unwrap();
+    let filled: Result<(), PackError> = fill(&at("x"), &index, &mut |_| panic!("no block is needed"), |_| ());
+    assert!(matches!(filled, Err(PackError::NoSpace { .. })));
+    assert!(contents(&at("x")).is_empty());
 }
 
 #[test]
