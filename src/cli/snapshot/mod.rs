@@ -1,5 +1,11 @@
 //! `hornbook snapshot`: lists, activates, rolls back and removes the snapshots of the data
-//! directory.
+//! directory; packs, installs and pulls them, each in its own file.
+
+mod http_origin;
+mod install;
+mod keygen;
+mod pack;
+mod pull;
 
 use clap::{Args, Subcommand};
 use hornbook_base::clock::UnixMillis;
@@ -14,7 +20,7 @@ use crate::cli::{CommandResult, GlobalOptions};
 /// A running server keeps its open snapshot until it is told to reload.
 const RELOAD_HINT: &str = "a running server switches to it with 'hornbook reload'";
 
-/// List, activate and remove the snapshots of the data directory
+/// List, activate, remove, pack and install the snapshots of the data directory
 #[derive(Debug, Subcommand)]
 pub(crate) enum SnapshotCommand {
     /// List the snapshots, latest first; the one in use is marked
@@ -27,6 +33,10 @@ pub(crate) enum SnapshotCommand {
     ///
     /// Keeps the snapshot in use, the ones most recently used before it, and those that are newer.
     Prune(Prune),
+    Pack(pack::PackSnapshot),
+    Install(install::Install),
+    Pull(pull::Pull),
+    Keygen(keygen::Keygen),
 }
 
 #[derive(Debug, Args)]
@@ -65,6 +75,10 @@ impl SnapshotCommand {
                 print(&format!("{id} is in use again; {RELOAD_HINT}\n"))
             }
             Self::Prune(prune) => prune.run(&data),
+            Self::Pack(pack) => pack.run(&data),
+            Self::Install(install) => install.run(&data, options),
+            Self::Pull(pull) => pull.run(&data, options),
+            Self::Keygen(keygen) => keygen.run(),
         }
     }
 }
