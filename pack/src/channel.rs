@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use hornbook_base::hex;
+use hornbook_corpus::section_file::sync_directory;
 use serde::{Deserialize, Serialize};
 
 use crate::index::{BlockHash, INDEX_BYTES_MAX, is_snapshot_id};
@@ -175,7 +176,7 @@ fn is_file_name(name: &str) -> bool {
     (1..=200).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(is_allowed)
 }
 
-/// Writes a small file whole or not at all.
+/// Writes a small file whole or not at all. It is on disk when this returns.
 pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), ChannelError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let fresh = path.with_file_name(format!(".{name}.fresh"));
@@ -183,7 +184,9 @@ pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), ChannelError
     let _ = fs::remove_file(&fresh);
     let mut file = fs::File::create_new(&fresh).map_err(io_error(&fresh, "create"))?;
     file.write_all(bytes).and_then(|()| file.sync_all()).map_err(io_error(&fresh, "write"))?;
-    fs::rename(&fresh, path).map_err(io_error(path, "replace"))
+    fs::rename(&fresh, path).map_err(io_error(path, "replace"))?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    sync_directory(folder).map_err(io_error(folder, "sync"))
 }
 
 fn io_error(path: &Path, doing: &'static str) -> impl Fn(io::Error) -> ChannelError {

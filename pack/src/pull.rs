@@ -27,6 +27,8 @@ use crate::unpack::fill;
 pub const PULL_STATE_FILE_NAME: &str = ".pulled.json";
 /// Failures in a row after which a pull gives up. Every block that arrives begins a new row.
 const FAILURES_MAX: u32 = 6;
+/// The newest installed snapshots that are searched for blocks of a complete pack: their blocks are a table in memory.
+const SEARCHED_SNAPSHOTS_MAX: usize = 3;
 /// The most bytes that are asked for at once.
 const REQUEST_BYTES_MAX: u64 = 64 << 20;
 
@@ -188,7 +190,7 @@ fn whole_file(origin: &mut dyn PackOrigin, file: &str, bytes_max: u64) -> Result
     Ok(bytes)
 }
 
-/// Fetches the edition of a channel into a folder. `progress` receives byte counts of the finished files.
+/// Fetches the edition of a channel into a folder. `installed` has the newest snapshot first. `progress` receives byte counts of the finished files.
 pub fn fetch(
     origin: &mut dyn PackOrigin,
     channel: &Channel,
@@ -228,7 +230,8 @@ fn fetch_pack(
     let earlier = installed.iter().find(of_pack).map(|snapshot| EarlierFiles::new(&snapshot.dir, &index.earlier_paths));
     // A pack of changes already says which blocks the installed snapshot has. One that cannot be read has none.
     let installed = if earlier.is_some() { &[] } else { installed };
-    let blocks = installed.iter().filter_map(|snapshot| EarlierBlocks::of_snapshot(&snapshot.dir, |_| ()).ok());
+    let searched = installed.iter().take(SEARCHED_SNAPSHOTS_MAX);
+    let blocks = searched.filter_map(|snapshot| EarlierBlocks::of_snapshot(&snapshot.dir, |_| ()).ok());
     let mut source = BlockSource {
         origin,
         pack,

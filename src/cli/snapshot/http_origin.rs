@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::rc::Rc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::{Buf, Bytes};
 use hornbook::client::{ClientError, Request, RequestLimits, ReusedConnection, ServerAddress, StreamedResponse};
@@ -19,6 +19,9 @@ const LIMITS: RequestLimits =
     RequestLimits { connect: Duration::from_secs(15), total: Duration::from_secs(60), body_bytes_max: 0 };
 /// How long the next piece of a response may take.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// A response must bring this many bytes in each of these intervals, or the pull would take days.
+const BYTES_MIN: u64 = 60 << 10;
+const INTERVAL: Duration = Duration::from_secs(60);
 /// The longest pause between two attempts.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
@@ -86,7 +89,8 @@ impl HttpOrigin {
 impl PackOrigin for HttpOrigin {
     fn get(&mut self, file: &str, range: Option<Range<u64>>) -> Result<Box<dyn Read>, OriginError> {
         let response = self.response(file, range.as_ref())?;
-        Ok(Box::new(ResponseReader { runtime: Rc::clone(&self.runtime), response, piece: Bytes::new() }))
+        let runtime = Rc::clone(&self.runtime);
+        Ok(Box::new(ResponseReader { runtime, response, piece: Bytes::new(), waited: Duration::ZERO, arrived: 0 }))
     }
 
     fn wait(&mut self, failures: u32) {
@@ -112,12 +116,31 @@ struct ResponseReader {
     runtime: Rc<Runtime>,
     response: StreamedResponse,
     piece: Bytes,
+    /// Time spent waiting for the server in the current interval, and the bytes that arrived in it.
+    waited: Duration,
+    arrived: u64,
+}
+
+impl ResponseReader {
+    fn next_piece(&mut self) -> io::Result<Option<Bytes>> {
+        let began = Instant::now();
+        let piece = self.runtime.block_on(self.response.next(PATIENCE)).map_err(io::Error::other)?;
+        self.waited += began.elapsed();
+        self.arrived += piece.as_ref().map_or(0, |piece| piece.len() as u64);
+        if self.waited > INTERVAL {
+            if self.arrived < BYTES_MIN {
+                return Err(io::Error::other("the server sent less than a kilobyte a second for a minute"));
+            }
+            (self.waited, self.arrived) = (Duration::ZERO, 0);
+        }
+        Ok(piece)
+    }
 }
 
 impl Read for ResponseReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.piece.is_empty() {
-            match self.runtime.block_on(self.response.next(PATIENCE)).map_err(io::Error::other)? {
+            match self.next_piece()? {
                 Some(piece) => self.piece = piece,
                 None => return Ok(0),
             }
