@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::channel::{CHANNEL_BYTES_MAX, CHANNEL_FILE_NAME, Channel, ChannelError, ChannelPack, replace_file};
 use crate::earlier::{EarlierBlocks, EarlierFiles};
 use crate::error::PackError;
+use crate::fault_points::reached;
 use crate::index::{BlockPlace, InvalidIndex, PackIndex};
 use crate::origin::{OriginError, PackOrigin};
 use crate::pack_file::{decoded, earlier_block};
@@ -167,6 +168,7 @@ pub fn offer(
     };
     if seen.is_none_or(|seen| seen.sequence != state.sequence) {
         state.write(data)?;
+        reached("offer recorded");
     }
     Ok(channel)
 }

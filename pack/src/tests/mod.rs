@@ -2,6 +2,7 @@
 //! from hostile origins.
 
 mod installs;
+mod killed_pulls;
 mod pulls;
 mod round_trips;
 
