@@ -1,6 +1,7 @@
 //! Tests of whole packs: against a plain model, with changes since an earlier snapshot, killed at each step, and pulled
 //! from hostile origins.
 
+mod changes;
 mod installs;
 mod killed_pulls;
 mod pulls;
