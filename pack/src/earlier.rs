@@ -14,7 +14,7 @@ use crate::error::{PackError, io_error};
 use crate::index::{BASE_BYTES_MAX, BlockEntry, BlockHash, PackIndex};
 
 /// Bytes before and after the expected place of a block in the earlier file that it is compressed against.
-const BASE_MARGIN_BYTES: u64 = 32_768;
+const BASE_MARGIN_BYTES: u64 = 16_384;
 
 /// The blocks of an earlier snapshot.
 pub struct EarlierBlocks {
@@ -107,14 +107,15 @@ pub(crate) struct EarlierFile {
 impl EarlierFile {
     /// The bytes around the place where a block of this length is expected. None if there are none.
     pub(crate) fn base_around(&self, expected: u64, length: u64) -> io::Result<Option<Base>> {
-        let start = expected.saturating_sub(BASE_MARGIN_BYTES).min(self.bytes);
+        let expected = expected.min(self.bytes);
+        let start = expected.saturating_sub(BASE_MARGIN_BYTES) / 4 * 4;
         let end = (expected + length + BASE_MARGIN_BYTES).min(self.bytes).min(start + u64::from(BASE_BYTES_MAX));
         if start == end {
             return Ok(None);
         }
         let mut bytes = vec![0; (end - start) as usize];
         self.opened.read_exact_at(&mut bytes, start)?;
-        Ok(Some(Base { file: self.number, at: start, bytes }))
+        Ok(Some(Base { file: self.number, at: start, bytes, expected }))
     }
 }
 

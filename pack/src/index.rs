@@ -32,6 +32,7 @@ const STORED: u8 = 0;
 const COMPRESSED: u8 = 1;
 const PATCHED: u8 = 2;
 const EARLIER: u8 = 3;
+const SHIFTED: u8 = 4;
 
 /// A BLAKE3 hash.
 pub(crate) type BlockHash = [u8; 32];
@@ -97,6 +98,12 @@ pub enum BlockCoding {
     Compressed,
     /// Compressed with this part of a file of the earlier snapshot as dictionary.
     Patched {
+        file: u32,
+        at: u64,
+        bytes: u32,
+    },
+    /// The differences of its numbers from those in this part of a file of the earlier snapshot, compressed.
+    Shifted {
         file: u32,
         at: u64,
         bytes: u32,
@@ -224,9 +231,10 @@ impl PackIndex {
                 return invalid(format!("a block of {} bytes is compressed to {}", block.bytes, packed.bytes));
             }
             BlockPlace::Packed(PackedBytes { coding: BlockCoding::Compressed, .. }) => None,
-            BlockPlace::Packed(PackedBytes { coding: BlockCoding::Patched { file, at, bytes }, .. }) => {
-                Some((*file, *at, *bytes))
-            }
+            BlockPlace::Packed(PackedBytes {
+                coding: BlockCoding::Patched { file, at, bytes } | BlockCoding::Shifted { file, at, bytes },
+                ..
+            }) => Some((*file, *at, *bytes)),
         };
         let Some((file, at, bytes)) = earlier else { return Ok(()) };
         if self.since.is_none() || file as usize >= self.earlier_paths.len() {
@@ -319,6 +327,7 @@ impl BlockEntry {
                 BlockCoding::Stored => STORED,
                 BlockCoding::Compressed => COMPRESSED,
                 BlockCoding::Patched { .. } => PATCHED,
+                BlockCoding::Shifted { .. } => SHIFTED,
             },
         };
         out.u8(tag);
@@ -334,7 +343,9 @@ impl BlockEntry {
                     out.u32(packed.bytes);
                     out.bytes(&packed.hash);
                 }
-                if let BlockCoding::Patched { file, at, bytes } = packed.coding {
+                if let BlockCoding::Patched { file, at, bytes } | BlockCoding::Shifted { file, at, bytes } =
+                    packed.coding
+                {
                     out.u32(file);
                     out.u64(at);
                     out.u32(bytes);
@@ -351,11 +362,12 @@ impl BlockEntry {
         let place = match tag {
             EARLIER => BlockPlace::Earlier { file: reader.u32()?, at: reader.u64()? },
             STORED => BlockPlace::Packed(PackedBytes { at: *at, bytes, hash, coding: BlockCoding::Stored }),
-            COMPRESSED | PATCHED => {
+            COMPRESSED | PATCHED | SHIFTED => {
                 let packed_bytes = reader.u32()?;
                 let packed_hash = reader.hash()?;
                 let coding = match tag {
                     COMPRESSED => BlockCoding::Compressed,
+                    SHIFTED => BlockCoding::Shifted { file: reader.u32()?, at: reader.u64()?, bytes: reader.u32()? },
                     _ => BlockCoding::Patched { file: reader.u32()?, at: reader.u64()?, bytes: reader.u32()? },
                 };
                 BlockPlace::Packed(PackedBytes { at: *at, bytes: packed_bytes, hash: packed_hash, coding })

@@ -20,6 +20,7 @@ mod pull;
 mod secret_key;
 mod signature;
 mod unpack;
+mod word_patch;
 
 #[cfg(test)]
 mod tests;

@@ -12,10 +12,10 @@ use std::path::Path;
 use blake2::{Blake2b512, Digest};
 use hornbook_corpus::manifest::{FILE_NAME, HASH_FILE_NAME, Manifest, ManifestError};
 
-use crate::coding;
-use crate::earlier::{EarlierBlocks, EarlierFile};
+use crate::coding::{self, Encoded};
+use crate::earlier::{EarlierBlocks, EarlierFile, EarlierPlace};
 use crate::error::{PackError, io_error};
-use crate::index::{BlockEntry, BlockHash, BlockPlace, PackIndex, PackedBytes, PackedFile};
+use crate::index::{BLOCK_BYTES_MAX, BlockEntry, BlockHash, BlockPlace, PackIndex, PackedBytes, PackedFile};
 use crate::pack_file::{IndexPlace, header, trailer};
 use crate::signature::FileHash;
 
@@ -102,39 +102,55 @@ impl<W: Write> PackBlocks<'_, W> {
         let mut expected = 0;
         let mut hasher = blake3::Hasher::new();
         let mut file = PackedFile { path: relative.to_owned(), bytes: 0, hash: [0; 32], blocks: Vec::new() };
+        let mut waiting = Run::default();
         for block in coding::cut(opened) {
             let block = block.map_err(io_error(&path, "read"))?;
             hasher.update(&block);
-            let number = self.block(&block, earlier.as_ref(), &mut expected).map_err(io_error(out_path, "write"))?;
-            file.blocks.push(number);
-            file.bytes += block.len() as u64;
             progress(block.len() as u64);
+            let known = self.since.and_then(|since| since.place_of(blake3::hash(&block).as_bytes()));
+            if !waiting.takes(&block, known, self.since.is_some()) {
+                self.run(&waiting, earlier.as_ref(), &mut expected, &mut file).map_err(io_error(out_path, "write"))?;
+                waiting = Run { place: known, bytes: Vec::new() };
+            }
+            waiting.bytes.extend(block);
         }
+        self.run(&waiting, earlier.as_ref(), &mut expected, &mut file).map_err(io_error(out_path, "write"))?;
         file.hash = *hasher.finalize().as_bytes();
         Ok(file)
     }
 
-    /// Writes a block, unless it is known. `expected` is where it may have been in the earlier file: after the block
-    /// before it.
-    fn block(&mut self, block: &[u8], earlier: Option<&EarlierFile>, expected: &mut u64) -> io::Result<u32> {
-        let hash = *blake3::hash(block).as_bytes();
-        let length = block.len() as u64;
-        let at = *expected;
-        let known = self.since.and_then(|since| since.place_of(&hash));
+    /// Writes a run as one block, unless it is known. `expected` is where it may have been in the earlier file: after
+    /// the block before it.
+    fn run(
+        &mut self,
+        run: &Run,
+        earlier: Option<&EarlierFile>,
+        expected: &mut u64,
+        file: &mut PackedFile,
+    ) -> io::Result<()> {
+        let block = run.bytes.as_slice();
+        if block.is_empty() {
+            return Ok(());
+        }
+        let (position, length, at) = (file.bytes, block.len() as u64, *expected);
         *expected += length;
-        if let (Some(known), Some(earlier)) = (known, earlier)
+        if let (Some(known), Some(earlier)) = (run.place, earlier)
             && known.file == earlier.number
         {
             *expected = known.at + length;
         }
+        file.bytes += length;
+        let hash = *blake3::hash(block).as_bytes();
         if let Some(number) = self.numbers.get(&hash) {
-            return Ok(*number);
+            file.blocks.push(*number);
+            return Ok(());
         }
-        let place = match known {
+        let place = match run.place {
             Some(known) => BlockPlace::Earlier { file: known.file, at: known.at },
             None => {
                 let base = earlier.map(|earlier| earlier.base_around(at, length)).transpose()?.flatten();
-                let (coding, bytes) = coding::encode(block, base.as_ref())?;
+                let Encoded { coding, bytes, next_expected } = coding::encode(block, position, base.as_ref())?;
+                *expected = next_expected.unwrap_or(*expected);
                 let start = self.out.bytes;
                 self.out.write_all(&bytes)?;
                 let packed_hash = *blake3::hash(&bytes).as_bytes();
@@ -144,7 +160,29 @@ impl<W: Write> PackBlocks<'_, W> {
         let number = u32::try_from(self.blocks.len()).map_err(|_| io::Error::other("it has more than 2^32 blocks"))?;
         self.blocks.push(BlockEntry { hash, bytes: block.len() as u32, place });
         self.numbers.insert(hash, number);
-        Ok(number)
+        file.blocks.push(number);
+        Ok(())
+    }
+}
+
+/// What becomes one block. In a complete pack it is what was cut. In a pack of changes, pieces that follow each other in the
+/// earlier snapshot, or that it lacks, are joined: no other pack shares them, and each block costs an entry in the index.
+#[derive(Default)]
+struct Run {
+    /// Where the earlier snapshot has it, if it has.
+    place: Option<EarlierPlace>,
+    bytes: Vec<u8>,
+}
+
+impl Run {
+    /// Whether a piece can be joined to it.
+    fn takes(&self, piece: &[u8], place: Option<EarlierPlace>, is_joining: bool) -> bool {
+        let follows = match (self.place, place) {
+            (None, None) => true,
+            (Some(own), Some(next)) => own.file == next.file && own.at + self.bytes.len() as u64 == next.at,
+            _ => false,
+        };
+        is_joining && follows && !self.bytes.is_empty() && self.bytes.len() + piece.len() <= BLOCK_BYTES_MAX as usize
     }
 }
 

@@ -52,9 +52,10 @@ fn an_edition_with_one_provision_in_a_hundred_amended_ships_a_small_part() {
     let changes = packed(&new, Some(&old), &dir.path().join("changes.pack"));
     let share = 100 * changes.bytes / complete.bytes;
     println!("{} of {} bytes, {share} %", changes.bytes, complete.bytes);
-    let is_patched = |packed: &&crate::PackedBytes| matches!(packed.coding, BlockCoding::Patched { .. });
-    assert!(changes.index.blocks.iter().filter_map(|block| block.packed()).filter(is_patched).count() > 10);
-    assert!(share <= 25, "{share} %");
+    let codings = || changes.index.blocks.iter().filter_map(|block| block.packed()).map(|packed| packed.coding);
+    assert!(codings().filter(|coding| matches!(coding, BlockCoding::Patched { .. })).count() > 10);
+    assert!(codings().filter(|coding| matches!(coding, BlockCoding::Shifted { .. })).count() > 5);
+    assert!(share <= 10, "{share} %");
     unpacked(&dir.path().join("changes.pack"), &dir.path().join("again"), Some(&old)).unwrap();
     assert_eq!(contents(&dir.path().join("again")), contents(&new));
 }
