@@ -26,11 +26,12 @@ SLOW_CLIENTS ?= 9000
 # The program that 'make conformance', 'make browser' and 'make lighthouse' check; if empty, it is built.
 HORNBOOK ?=
 
-.PHONY: help fuzz deny attack kills power-cuts payments slow-clients smuggling unit-score documents known-words naics model no-encoder quality words conformance browser lighthouse bench-corpus
+.PHONY: help fuzz deny minisign attack kills power-cuts payments slow-clients smuggling unit-score documents known-words naics model no-encoder quality words conformance browser lighthouse bench-corpus
 
 help:
 	@echo 'make fuzz          fuzz FUZZ_TARGETS (every one) for FUZZ_SECONDS ($(FUZZ_SECONDS)) each, from seeds out of the tests'
 	@echo 'make deny          check licences, bans and sources of dependencies; installs cargo-deny'
+	@echo 'make minisign      compare keys and signatures of packs with those of minisign; installs it from Debian'
 	@echo 'make attack        flood every way into a server while a client that pays searches on, and judge what it feels; ATTACK_TLS=1 over TLS'
 	@echo 'make kills         kill the server KILLS ($(KILLS)) times under 16 programs, agents and readers of pages at once'
 	@echo 'make power-cuts    cut the power CUTS ($(CUTS)) times, and fail each of 500 writes and syncs'
@@ -62,6 +63,10 @@ fuzz:
 deny:
 	command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
 	cargo deny check licenses bans sources
+
+minisign:
+	command -v minisign >/dev/null || { apt-get update --quiet && apt-get install --yes minisign; }
+	HORNBOOK_TEST_MINISIGN=required cargo test --package hornbook-pack -- --nocapture minisign_verifies
 
 attack:
 	@[ -n "$(HORNBOOK)" ] || cargo build --quiet --release

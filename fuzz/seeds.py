@@ -68,3 +68,12 @@ for pick in range(48):
         for region in (0, 16, 32):
             change = bytes([kind + region]) + (2654435761 * (pick + 1) % 2**32).to_bytes(4, "little") + bytes([37 * pick % 256])
             write("snapshot", f"{pick}-{kind}-{region}", bytes([pick, 1]) + change)
+# One change to a whole pack: its place and the new byte. Then texts of the kinds that the target 'signature' reads.
+for place in range(64):
+    write("pack", str(place), bytes([1]) + (2654435761 * (place + 1) % 2**32).to_bytes(4, "little") + bytes([37 * place % 256]))
+SIGNED = "untrusted comment: x\nRUSLCw7tBsJurrqCIF4ZfYr6KNDOkftWPnYKN7u7ig9KMSULOwbgGNC3TDmhYcL7wo082SMn3ZpFK3s0DUbkO8H1vnAXUCe5wQA=\ntrusted comment: x\n5yR6ouUiBuGNeUTkGI+uQi56+CYOZubCEzPzlq7X+UfDUu3ZXMPGWJZrPJM875hKQEvo9vS0yEZjxj60snlMDw==\n"
+PUBLIC = "RWSLCw7tBsJursASY44FzCEL6/5qpBJXTSjN8VGQESr8vjtZ57vTyeJY"
+SECRET = "untrusted comment: x\nRWQAAEIyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAiwsO7QbCbq7W1CBtyn6OgYCzTPlOIFxBFa/SiU6SuSQ0upRQ0+IO/cASY44FzCEL6/5qpBJXTSjN8VGQESr8vjtZ57vTyeJYAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n"
+CHANNEL = '{"format":1,"channel":"law","sequence":1,"snapshot":"' + "a" * 32 + '","name":"t","published":"","currentThrough":[],"packs":[{"file":"a.pack","since":null,"bytes":172,"indexAt":16,"indexBytes":100,"indexBlake3":"' + "0" * 64 + '"}]}'
+for kind, text in enumerate([SIGNED, PUBLIC, SECRET, CHANNEL]):
+    write("signature", str(kind), bytes([kind]) + text.encode())

@@ -328,7 +328,8 @@ fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), ManifestError> {
     file.sync_all().map_err(io)
 }
 
-fn is_plain_relative(path: &str) -> bool {
+/// Whether a path with forward slashes stays inside the folder that it is relative to.
+pub fn is_plain_relative(path: &str) -> bool {
     !path.is_empty() && path.split('/').all(|part| !matches!(part, "" | "." | "..")) && !path.contains(['\\', '\0'])
 }
 

@@ -12,7 +12,10 @@ use std::time::SystemTime;
 use hornbook_corpus::manifest::{FILE_NAME, Manifest};
 use hornbook_corpus::snapshot::{Snapshot, SnapshotError};
 
-use crate::publish::{PublishError, PublishLock, point_current, replace_file, work_name};
+use crate::fault_points::reached;
+use crate::publish::{
+    PublishError, PublishLock, WorkFolder, clear_other_arrivals, point_current, replace_file, work_name,
+};
 
 const SNAPSHOTS: &str = "snapshots";
 const CURRENT: &str = "current";
@@ -123,6 +126,31 @@ impl DataDirectory {
         let path = self.path.join(SNAPSHOTS).join(id);
         Snapshot::verify(&path, progress).map_err(|error| DataDirectoryError::Snapshot(Box::new(error)))?;
         self.point_at(id)
+    }
+
+    /// Receives a snapshot from elsewhere: `fill` writes its files into a folder, in which an earlier attempt may have
+    /// stopped. The snapshot is verified, and then appears whole or not at all. It is not put into use. Returns its
+    /// path, and false if it was here already. `progress` receives the byte counts of the verification.
+    pub fn receive<E: From<DataDirectoryError>>(
+        &self,
+        id: &str,
+        fill: impl FnOnce(&Path) -> Result<(), E>,
+        progress: impl FnMut(u64),
+    ) -> Result<(PathBuf, bool), E> {
+        let out = self.path.join(SNAPSHOTS).join(id);
+        if out.join(FILE_NAME).exists() {
+            return Ok((out, false));
+        }
+        let folder = WorkFolder::arriving(&out).map_err(DataDirectoryError::from)?;
+        clear_other_arrivals(&out).map_err(DataDirectoryError::from)?;
+        fill(folder.path())?;
+        reached("filled");
+        let verified =
+            Snapshot::verify(folder.path(), progress).map_err(|error| DataDirectoryError::Snapshot(Box::new(error)))?;
+        // The id is the name of the folder, so it must be that of the content.
+        assert_eq!(verified.manifest.snapshot, id, "the snapshot was checked to be this one when it was received");
+        folder.publish(&out, false).map_err(DataDirectoryError::from)?;
+        Ok((out, true))
     }
 
     /// Points `current` at a snapshot that is known to be complete, and records it in the history.

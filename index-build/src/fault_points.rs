@@ -33,6 +33,7 @@ mod tests {
     use hornbook_corpus::snapshot::Snapshot;
 
     use crate::build::{BuildOptions, Built, Destination, build};
+    use crate::data_directory::{DataDirectory, DataDirectoryError};
     use crate::progress::ProgressDisplay;
 
     pub(super) const END_AT: &str = "HORNBOOK_TEST_END_AT";
@@ -40,6 +41,7 @@ mod tests {
     const PLAN: &str = "HORNBOOK_TEST_PLAN";
     const OUT: &str = "HORNBOOK_TEST_OUT";
     const DATA: &str = "HORNBOOK_TEST_DATA";
+    const FROM: &str = "HORNBOOK_TEST_FROM";
 
     fn plan_of(folder: &Path, text: &str) -> PathBuf {
         fs::create_dir_all(folder).unwrap();
@@ -84,9 +86,13 @@ mod tests {
     }
 
     fn killed(step: &str, plan: &Path, extra: &[(&str, &Path)]) {
+        killed_in("child_that_builds", step, &[&[(PLAN, plan)], extra].concat());
+    }
+
+    fn killed_in(child_test: &str, step: &str, environment: &[(&str, &Path)]) {
         let mut child = Command::new(std::env::current_exe().unwrap());
-        child.args(["--exact", "fault_points::tests::child_that_builds"]).env(END_AT, step).env(PLAN, plan);
-        let output = child.envs(extra.iter().copied()).output().unwrap();
+        child.args(["--exact", &format!("fault_points::tests::{child_test}")]).env(END_AT, step);
+        let output = child.envs(environment.iter().copied()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && output.status.code().is_none(), "{step} was not reached: {said}");
     }
@@ -137,6 +143,74 @@ mod tests {
         assert!(!built(&new, Destination::Folder(out.clone())).unchanged);
         assert_ne!(name_of_whole(&out), before);
         assert_eq!(shown(&folder), ["snap"]);
+    }
+
+    /// Copies the files of a snapshot that are not there yet.
+    fn copy_missing(from: &Path, to: &Path) {
+        for entry in fs::read_dir(from).unwrap() {
+            let entry = entry.unwrap();
+            let copied = to.join(entry.file_name());
+            if entry.path().is_dir() {
+                fs::create_dir_all(&copied).unwrap();
+                copy_missing(&entry.path(), &copied);
+            } else if !copied.exists() {
+                fs::copy(entry.path(), copied).unwrap();
+            }
+        }
+    }
+
+    fn received(from: &Path, data: &Path) -> (PathBuf, bool) {
+        let id = Manifest::open(from).unwrap().snapshot;
+        let fill = |folder: &Path| -> Result<(), DataDirectoryError> {
+            copy_missing(from, folder);
+            Ok(())
+        };
+        DataDirectory::new(data).receive(&id, fill, |_| ()).unwrap()
+    }
+
+    /// The test below runs this in a child process. On its own it does nothing.
+    #[test]
+    fn child_that_receives() {
+        let (Some(from), Some(data)) = (std::env::var_os(FROM), std::env::var_os(DATA)) else { return };
+        received(Path::new(&from), Path::new(&data));
+    }
+
+    #[test]
+    fn a_snapshot_from_elsewhere_killed_at_any_step_appears_whole_or_not_at_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let plan = plan_of(&dir.path().join("1"), "Law.");
+        let from = dir.path().join("snap");
+        built(&plan, Destination::Folder(from.clone()));
+        for step in ["filled", "sealed", "moved"] {
+            let data = dir.path().join(step);
+            killed_in("child_that_receives", step, &[(FROM, &from), (DATA, &data)]);
+            assert_eq!(DataDirectory::new(&data).list().unwrap().len(), usize::from(step == "moved"), "{step}");
+            let (path, is_new) = received(&from, &data);
+            assert_eq!(is_new, step != "moved", "{step}");
+            name_of_whole(&path);
+            assert_eq!(shown(&data.join("snapshots")).len(), 1, "{step}");
+            assert_eq!(DataDirectory::new(&data).current(), None, "it is not in use yet");
+        }
+    }
+
+    #[test]
+    fn one_snapshot_is_received_once_at_a_time_and_what_earlier_ones_left_is_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = DataDirectory::new(dir.path());
+        let fails = |id: &str, inner: &dyn Fn()| {
+            let fill = |folder: &Path| -> Result<(), DataDirectoryError> {
+                fs::write(folder.join("a"), "part").unwrap();
+                inner();
+                Err(DataDirectoryError::NoEarlierSnapshot { current: None })
+            };
+            data.receive(id, fill, |_| ()).unwrap_err().to_string()
+        };
+        fails("one", &|| assert!(fails("one", &|| ()).contains("is receiving")));
+        let left = dir.path().join("snapshots/.one.arriving/a");
+        assert!(left.exists(), "a later attempt goes on from there");
+        fails("two", &|| assert!(!left.exists()));
+        assert_eq!(shown(&dir.path().join("snapshots")), [".two.arriving"]);
+        assert!(data.list().unwrap().is_empty());
     }
 
     #[test]

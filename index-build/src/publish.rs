@@ -5,7 +5,7 @@
 //! the process. Whatever a killed process leaves behind, either the old or the new snapshot can be
 //! opened, and the next build removes the rest.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -17,6 +17,8 @@ use crate::fault_points::{is_refused, reached};
 
 /// Marks the folders of running builds; the process id follows.
 const WORK_FOLDER_INFIX: &str = ".building-";
+/// The suffix of folders in which a snapshot from elsewhere arrives.
+const ARRIVING_SUFFIX: &str = ".arriving";
 /// The suffix of snapshots that are being replaced, where replacing takes two steps.
 const REPLACED_SUFFIX: &str = ".replaced";
 /// The maximum number of concurrent builds to one destination by processes with the same id.
@@ -34,6 +36,8 @@ pub enum PublishError {
     Exists { path: PathBuf },
     #[error("{} builds to {} are already running; wait for them, or stop them", WORK_FOLDERS_MAX, .path.display())]
     Busy { path: PathBuf },
+    #[error("another process is receiving {} already; wait for it, or stop it", .path.display())]
+    Arriving { path: PathBuf },
     #[error(
         "{} exists and is not a snapshot, so it is not replaced; choose a folder that does not exist",
         .path.display()
@@ -50,6 +54,8 @@ fn io_error(path: &Path, doing: &'static str) -> impl Fn(io::Error) -> PublishEr
 #[derive(Debug)]
 pub(crate) struct WorkFolder {
     path: PathBuf,
+    /// Whether the folder stays if its snapshot is not published, so that a later attempt can go on from there.
+    is_kept: bool,
     /// Held until the build ends, so that no other process treats the folder as a leftover.
     _lock: File,
 }
@@ -70,11 +76,30 @@ impl WorkFolder {
                 created => {
                     let locked = created.and_then(|()| File::open(&path)).and_then(|lock| lock.lock().map(|()| lock));
                     let lock = locked.map_err(io_error(&path, "create and lock the folder"))?;
-                    return Ok(Self { path, _lock: lock });
+                    return Ok(Self { path, is_kept: false, _lock: lock });
                 }
             }
         }
         Err(PublishError::Busy { path: out.to_owned() })
+    }
+
+    /// Opens the folder in which a snapshot arrives at `out`, as an earlier attempt left it, or creates it. It stays if
+    /// the attempt fails.
+    pub(crate) fn arriving(out: &Path) -> Result<Self, PublishError> {
+        let parent = parent_of(out);
+        fs::create_dir_all(&parent).map_err(io_error(&parent, "create the folder"))?;
+        let _turn = PublishLock::wait(&parent)?;
+        let path = arriving_path(out);
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            created => created.map_err(io_error(&path, "create the folder"))?,
+        }
+        let lock = File::open(&path).map_err(io_error(&path, "open"))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { path, is_kept: true, _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(PublishError::Arriving { path: out.to_owned() }),
+            Err(TryLockError::Error(source)) => Err(io_error(&path, "lock the folder")(source)),
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -111,7 +136,7 @@ impl WorkFolder {
 impl Drop for WorkFolder {
     fn drop(&mut self) {
         // After a publish the folder has another name, so there is nothing to remove.
-        if self.path.exists() {
+        if !self.is_kept && self.path.exists() {
             let _ = fs::remove_dir_all(&self.path);
         }
     }
@@ -156,6 +181,26 @@ fn exchange(fresh: &Path, out: &Path) -> io::Result<()> {
 /// The path to which `out` is moved while it is replaced, if that takes two steps.
 fn replaced_path(out: &Path) -> PathBuf {
     out.with_file_name(format!(".{}{REPLACED_SUFFIX}", out.file_name().unwrap_or_default().to_string_lossy()))
+}
+
+/// The folder in which the snapshot at `out` arrives.
+fn arriving_path(out: &Path) -> PathBuf {
+    out.with_file_name(format!(".{}{ARRIVING_SUFFIX}", out.file_name().unwrap_or_default().to_string_lossy()))
+}
+
+/// Removes what attempts to receive other snapshots than the one at `out` left in its folder.
+pub(crate) fn clear_other_arrivals(out: &Path) -> Result<(), PublishError> {
+    let parent = parent_of(out);
+    let _turn = PublishLock::wait(&parent)?;
+    for entry in fs::read_dir(&parent).map_err(io_error(&parent, "list"))? {
+        let path = entry.map_err(io_error(&parent, "list"))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with('.') && name.ends_with(ARRIVING_SUFFIX) && path != arriving_path(out) && is_abandoned(&path)
+        {
+            fs::remove_dir_all(&path).map_err(io_error(&path, "remove the leftovers of an earlier attempt:"))?;
+        }
+    }
+    Ok(())
 }
 
 /// The name of a folder in which a process works. A later build removes it if this process is killed.

@@ -39,6 +39,11 @@ pub fn run(command: AdminCommand, invocation: &CommandOptions, out: &mut dyn Wri
     written.map_err(|source| AdminError::Socket { doing: "write the answer to", path: "the output".into(), source })
 }
 
+/// Makes the server load what changed, if one runs. Returns its answer.
+pub fn reload_if_running(data: &Path, actor: &str) -> Result<Option<Value>, AdminError> {
+    socket::send_command(data, actor, &AdminCommand::Reload)
+}
+
 fn run_on_server_or_file(command: AdminCommand, invocation: &CommandOptions) -> Result<Value, AdminError> {
     let CommandOptions { data, settings, actor, clock, .. } = invocation;
     let mut tries = 1;

@@ -14,7 +14,7 @@ use hornbook_accounts::tier::{FreeTier, PackName, Tariff};
 use super::table::{DefaultValue, RawValues, settings};
 use super::value::{
     AgentSignIn, BaseUrl, FreeTierKind, HostName, OnOff, OneLineText, PaymentProvider, SearchDepth, Seconds, StripeKey,
-    ToolNames, WebhookSecret,
+    ToolNames, TrustedKey, WebhookSecret,
 };
 use crate::log::{LogFormat, RequestLogging};
 use crate::network::Network;
@@ -27,6 +27,11 @@ settings! {
     corpus: CorpusSection {
         scrub_hours: u32 = DefaultValue::Text("24"),
             "hours between two background checks of every byte of the served snapshot; 0: never";
+    }
+    snapshots: SnapshotsSection {
+        origin: Option<BaseUrl> = DefaultValue::None, "URL of the folder of a channel, from which 'hornbook snapshot pull' fetches new editions";
+        trusted_keys: Vec<TrustedKey> = DefaultValue::None,
+            "public keys of minisign whose signatures on packs and channels are accepted";
     }
     server: Server {
         listen: SocketAddr = DefaultValue::Text("127.0.0.1:8080"), "address and port to listen on";

@@ -10,6 +10,7 @@ use hornbook_accounts::Durability;
 use hornbook_accounts::changes::CREDITS_MAX;
 use hornbook_accounts::ids::Credits;
 use hornbook_accounts::people::SignUpPolicy;
+use hornbook_pack::PublicKey;
 
 use crate::log::{LogFormat, RequestLogging};
 use crate::network::Network;
@@ -34,6 +35,10 @@ pub struct Seconds(pub Duration);
 /// A URL such as `https://law.example.org/hornbook`, without a slash at the end.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BaseUrl(pub String);
+
+/// A key whose signatures are accepted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TrustedKey(pub PublicKey);
 
 /// A line of text for people.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -293,6 +298,16 @@ impl SettingValue for BaseUrl {
         let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
         let rest = rest.filter(|rest| !rest.starts_with('/') && has_only_url_chars(rest)).ok_or_else(Self::takes)?;
         if rest.is_empty() { Err(Self::takes()) } else { Ok(Self(text.trim_end_matches('/').to_owned())) }
+    }
+}
+
+impl SettingValue for TrustedKey {
+    fn takes() -> String {
+        "a public key of minisign in one line, as 'hornbook snapshot keygen' prints it".to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        PublicKey::parse(text).map(Self).map_err(|_| Self::takes())
     }
 }
 

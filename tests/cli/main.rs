@@ -10,6 +10,7 @@ mod damage;
 mod eval;
 mod fetching;
 mod killed_builds;
+mod packs;
 mod people;
 mod publisher;
 mod readme;

@@ -188,7 +188,9 @@ fn answer(
     let unchanged = asked.header("if-range").is_none_or(|validator| {
         [&offered.etag, &offered.last_modified].into_iter().flatten().any(|own| own == validator)
     });
-    let start = asked.header("range").and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok());
+    let range = asked.header("range").and_then(|range| range.strip_prefix("bytes=")?.split_once('-'));
+    let start = range.and_then(|(start, _)| start.parse().ok());
+    let last: Option<usize> = range.and_then(|(_, last)| last.parse().ok());
     let start: Option<usize> = start.filter(|_| unchanged && !matches!(fault, Some(ResponseFault::IgnoreRange)));
     let mut head = match start {
         Some(start) if start >= total => {
@@ -196,6 +198,7 @@ fn answer(
             return Ok(true);
         }
         Some(start) => {
+            body.truncate(last.map_or(total, |last| total.min(last + 1)));
             body.drain(..start);
             let reported = if matches!(fault, Some(ResponseFault::WrongRangeStart)) { start - 1 } else { start };
             if let Some(ResponseFault::ShortRange(length) | ResponseFault::ShortRangeWithoutTotal(length)) = fault {

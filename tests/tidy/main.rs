@@ -15,8 +15,17 @@ use std::path::Path;
 use source::{Source, package, text_of};
 
 /// The sources of each package. Cargo holds what each package may use.
-const PACKAGES: &[&str] =
-    &["accounts/src", "base/src", "check/src", "corpus/src", "editions/src", "index-build/src", "search/src", "src"];
+const PACKAGES: &[&str] = &[
+    "accounts/src",
+    "base/src",
+    "check/src",
+    "corpus/src",
+    "editions/src",
+    "index-build/src",
+    "pack/src",
+    "search/src",
+    "src",
+];
 
 /// Packages that only some modules of `src` may use.
 const GUARDED_PACKAGES: &[(&str, &str)] = &[("accounts", "hornbook_accounts"), ("search", "hornbook_search")];

@@ -1,12 +1,16 @@
-//! `hornbook snapshot`: lists, activates, rolls back, shelves and removes the snapshots of the data
-//! directory.
+//! `hornbook snapshot`: lists, activates, rolls back and removes the snapshots of the data
+//! directory; shelves, packs, installs and pulls them, each in its own file.
 
-use std::path::Path;
+mod http_origin;
+mod install;
+mod keygen;
+mod pack;
+mod pull;
+mod shelf;
 
 use clap::{Args, Subcommand};
 use hornbook_base::clock::UnixMillis;
-use hornbook_corpus::snapshot::Snapshot;
-use hornbook_editions::{changes_between, remove_changes_without, shelved, write_shelved};
+use hornbook_editions::shelved;
 use hornbook_index_build::data_directory::{DataDirectory, StoredSnapshot};
 use hornbook_index_build::progress::ProgressDisplay;
 use serde_json::json;
@@ -18,7 +22,7 @@ use crate::cli::{CommandResult, GlobalOptions};
 /// A running server keeps its open snapshot until it is told to reload.
 const RELOAD_HINT: &str = "a running server switches to it with 'hornbook reload'";
 
-/// List, activate, shelve and remove the snapshots of the data directory
+/// List, activate, shelve, remove, pack and install the snapshots of the data directory
 #[derive(Debug, Subcommand)]
 pub(crate) enum SnapshotCommand {
     /// List the snapshots, latest first; the one in use is marked *, those on the shelf +
@@ -27,28 +31,21 @@ pub(crate) enum SnapshotCommand {
     Activate(Activate),
     /// Put the previously used snapshot back into use
     Rollback,
-    /// Keep an older snapshot beside the one in use, so that its law can be asked for
-    ///
-    /// Requests for an earlier day are then answered from the edition of that day, and what changed
-    /// between the editions is listed. An older edition costs disk and address space, hardly memory.
-    Shelve(Shelve),
-    /// Take a snapshot from the shelf; its folder stays
-    Unshelve(Shelve),
+    Shelve(shelf::Shelve),
+    Unshelve(shelf::Unshelve),
     /// Remove snapshots that are no longer needed
     ///
     /// Keeps the snapshot in use, the ones on the shelf, the ones most recently used before it, and
     /// those that are newer.
     Prune(Prune),
+    Pack(pack::PackSnapshot),
+    Install(install::Install),
+    Pull(pull::Pull),
+    Keygen(keygen::Keygen),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Activate {
-    /// The id of the snapshot, or the beginning of the id
-    id: String,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Shelve {
     /// The id of the snapshot, or the beginning of the id
     id: String,
 }
@@ -70,8 +67,8 @@ impl SnapshotCommand {
         let data = DataDirectory::new(&path);
         match self {
             Self::List => list(&data, &shelved(&path)?, options.json),
-            Self::Shelve(Shelve { id }) => shelve(&path, &data, &id),
-            Self::Unshelve(Shelve { id }) => unshelve(&path, &id),
+            Self::Shelve(shelve) => shelve.run(&path),
+            Self::Unshelve(unshelve) => unshelve.run(&path),
             Self::Activate(Activate { id }) => {
                 let stored = data.find(&id)?;
                 verified(&stored, |progress| data.activate(&stored.id, progress))?;
@@ -86,6 +83,10 @@ impl SnapshotCommand {
                 print(&format!("{id} is in use again; {RELOAD_HINT}\n"))
             }
             Self::Prune(prune) => prune.run(&data, &shelved(&path)?),
+            Self::Pack(pack) => pack.run(&data),
+            Self::Install(install) => install.run(&data, options),
+            Self::Pull(pull) => pull.run(&data, options),
+            Self::Keygen(keygen) => keygen.run(),
         }
     }
 }
@@ -97,47 +98,6 @@ fn verified<T, E>(stored: &StoredSnapshot, work: impl FnOnce(&mut dyn FnMut(u64)
     let result = work(&mut |bytes| stage.add(bytes));
     stage.finish();
     result
-}
-
-/// Verifies a snapshot, compares it with the one in use, and puts it on the shelf.
-fn shelve(path: &Path, data: &DataDirectory, wanted: &str) -> CommandResult {
-    let stored = data.find(wanted)?;
-    let mut ids = shelved(path)?;
-    if ids.contains(&stored.id) {
-        return print(&format!("{} is on the shelf already\n", stored.id));
-    }
-    let older = verified(&stored, |progress| Snapshot::verify(&stored.path, progress))?;
-    if !stored.is_current
-        && let Some(current) = data.current()
-    {
-        let served = Snapshot::open(&path.join("snapshots").join(current))?;
-        let nodes = served.catalogue.code_bodies.iter().map(|body| u64::from(body.nodes.len())).sum();
-        let mut stage = ProgressDisplay::for_stderr().stage("comparing", "nodes", Some(nodes));
-        changes_between(path, &older, &served, |count| stage.add(count))?;
-        stage.finish();
-    }
-    ids.push(stored.id.clone());
-    write_shelved(path, &ids)?;
-    print(&format!("{} is on the shelf; {RELOAD_HINT}\n", stored.id))
-}
-
-fn unshelve(path: &Path, wanted: &str) -> CommandResult {
-    let mut ids = shelved(path)?;
-    let matching: Vec<String> = ids.iter().filter(|id| id.starts_with(wanted)).cloned().collect();
-    let [only] = matching.as_slice() else {
-        let message = match matching.len() {
-            0 => format!("no snapshot '{wanted}' is on the shelf; 'hornbook snapshot list' marks those that are"),
-            _ => {
-                format!("'{wanted}' matches several snapshots: {}; give more characters of the id", matching.join(", "))
-            }
-        };
-        return Err(message.into());
-    };
-    ids.retain(|id| id != only);
-    write_shelved(path, &ids)?;
-    let kept: Vec<String> = ids.into_iter().chain(DataDirectory::new(path).current()).collect();
-    remove_changes_without(path, &kept)?;
-    print(&format!("{only} is no longer on the shelf; {RELOAD_HINT}\n"))
 }
 
 fn list(data: &DataDirectory, shelved: &[String], as_json: bool) -> CommandResult {
