@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A node that differs between two editions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct LawChange {
     pub kind: ChangeKind,
     /// The node in the older edition. At least one of the two is there.
     pub old: Option<NodeOrdinal>,

@@ -10,7 +10,7 @@ use hornbook_corpus::ids::{CodeBodyId, NodeOrdinal};
 use hornbook_corpus::section_file::{FileKind, SectionFile, SectionFileError, SectionWriter};
 use hornbook_corpus::snapshot::Snapshot;
 
-use crate::change::{Change, ChangeKind, ChangedParts};
+use crate::change::{ChangeKind, ChangedParts, LawChange};
 
 /// Raised with every change of the file or of the rules by which it is made: older files are made again.
 const KIND: FileKind = FileKind { magic: *b"HBCHANGE", version: 1 };
@@ -22,7 +22,7 @@ const NO_NODE: u32 = u32::MAX;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BodyChanges {
     pub body: CodeBodyId,
-    pub changes: Vec<Change>,
+    pub changes: Vec<LawChange>,
 }
 
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -46,7 +46,7 @@ struct ChangeRow {
 }
 
 impl ChangeRow {
-    fn of(change: &Change) -> Self {
+    fn of(change: &LawChange) -> Self {
         let node = |node: Option<NodeOrdinal>| node.map_or(NO_NODE, |node| node.0);
         Self {
             old: node(change.old),
@@ -59,14 +59,14 @@ impl ChangeRow {
     }
 
     /// None if a value is invalid: in a damaged file, or in one of other snapshots.
-    fn change(&self, old: &Snapshot, new: &Snapshot) -> Option<Change> {
+    fn change(&self, old: &Snapshot, new: &Snapshot) -> Option<LawChange> {
         let node = |node: u32, of: &Snapshot| match node {
             NO_NODE => Some(None),
             node => (node < of.outline.len()).then_some(Some(NodeOrdinal(node))),
         };
         let (old, new) = (node(self.old, old)?, node(self.new, new)?);
         old.or(new)?;
-        Some(Change {
+        Some(LawChange {
             kind: ChangeKind::from_byte(self.kind)?,
             old,
             new,

@@ -12,7 +12,7 @@ use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::texts::{Span, TextDamaged};
 use rustc_hash::FxHashMap;
 
-use crate::change::{Change, ChangeKind, ChangedParts};
+use crate::change::{ChangeKind, ChangedParts, LawChange};
 use crate::changes_file::BodyChanges;
 use crate::content_match::{TextPrint, match_by_content};
 use crate::words::{has_same_words, tokens};
@@ -55,7 +55,7 @@ struct BodyPair<'s> {
 }
 
 impl BodyPair<'_> {
-    fn changes(&self, progress: &mut impl FnMut(u64)) -> Result<Vec<Change>, CompareError> {
+    fn changes(&self, progress: &mut impl FnMut(u64)) -> Result<Vec<LawChange>, CompareError> {
         let mut changes = Vec::new();
         for node in self.new_body.iter().map(NodeOrdinal) {
             changes.extend(self.change_of(node)?);
@@ -64,7 +64,13 @@ impl BodyPair<'_> {
         for node in self.old_body.iter().map(NodeOrdinal) {
             if self.in_new(node).is_none() {
                 let parts = ChangedParts::default();
-                changes.push(Change { kind: ChangeKind::Missing, old: Some(node), new: None, parts, effective: None });
+                changes.push(LawChange {
+                    kind: ChangeKind::Missing,
+                    old: Some(node),
+                    new: None,
+                    parts,
+                    effective: None,
+                });
             }
         }
         let mut changes = self.joined(changes)?;
@@ -84,18 +90,18 @@ impl BodyPair<'_> {
         self.new_body.contains(found.0).then_some(found)
     }
 
-    fn change_of(&self, node: NodeOrdinal) -> Result<Option<Change>, CompareError> {
+    fn change_of(&self, node: NodeOrdinal) -> Result<Option<LawChange>, CompareError> {
         let Some(before) = self.in_old(node) else {
             let effective = self.new.nodes.get(node)?.wordings[0].validity.from;
             let parts = ChangedParts::default();
-            return Ok(Some(Change { kind: ChangeKind::Added, old: None, new: Some(node), parts, effective }));
+            return Ok(Some(LawChange { kind: ChangeKind::Added, old: None, new: Some(node), parts, effective }));
         };
         let (old, new) = (self.old.nodes.get(before)?, self.new.nodes.get(node)?);
         let parts = self.parts((before, &old), (node, &new))?;
         let (was, is) = (self.old.outline.status(before), self.new.outline.status(node));
         let kind = kind_of(parts, was, is);
         let effective = effective_day(&old.wordings[0], &new.wordings[0], is);
-        Ok(kind.map(|kind| Change { kind, old: Some(before), new: Some(node), parts, effective }))
+        Ok(kind.map(|kind| LawChange { kind, old: Some(before), new: Some(node), parts, effective }))
     }
 
     fn parts(
@@ -165,7 +171,7 @@ impl BodyPair<'_> {
     }
 
     /// Joins provisions that went with those that came, where their words are the same or alike.
-    fn joined(&self, mut changes: Vec<Change>) -> Result<Vec<Change>, CompareError> {
+    fn joined(&self, mut changes: Vec<LawChange>) -> Result<Vec<LawChange>, CompareError> {
         let (mut gone, mut came) = (Vec::new(), Vec::new());
         for (place, change) in changes.iter().enumerate() {
             let is_gone = matches!(
@@ -198,8 +204,8 @@ impl BodyPair<'_> {
     }
 
     /// The containers that went and came under the same name, which no other has.
-    fn same_containers(&self, changes: &[Change]) -> Result<Vec<(usize, usize)>, CompareError> {
-        let mut names: FxHashMap<(String, Vec<u64>), (Vec<usize>, Vec<usize>)> = FxHashMap::default();
+    fn same_containers(&self, changes: &[LawChange]) -> Result<Vec<(usize, usize)>, CompareError> {
+        let mut names: FxHashMap<ContainerName, (Vec<usize>, Vec<usize>)> = FxHashMap::default();
         for (place, change) in changes.iter().enumerate() {
             match (change.kind, change.old, change.new) {
                 (ChangeKind::Missing, Some(old), _) if !self.old.outline.is_provision(old) => {
@@ -223,7 +229,7 @@ impl BodyPair<'_> {
     }
 
     /// One change for a provision that is found under another id.
-    fn renumbered(&self, gone: Change, came: Change) -> Result<Change, CompareError> {
+    fn renumbered(&self, gone: LawChange, came: LawChange) -> Result<LawChange, CompareError> {
         let (Some(before), Some(now)) = (gone.old, came.new) else { return Ok(came) };
         let (old, new) = (self.old.nodes.get(before)?, self.new.nodes.get(now)?);
         let parts = self.parts((before, &old), (now, &new))?;
@@ -231,12 +237,12 @@ impl BodyPair<'_> {
         let is_moved = !self.new.outline.is_provision(now) || has_same_words(&old.citation, &new.citation);
         let kind = if is_moved { ChangeKind::Moved } else { ChangeKind::Renumbered };
         let effective = came.effective.or(gone.effective);
-        Ok(Change { kind, old: Some(before), new: Some(now), parts, effective })
+        Ok(LawChange { kind, old: Some(before), new: Some(now), parts, effective })
     }
 
     /// A missing title or chapter stands for all that is missing in it.
-    fn leave_out_what_is_in_missing(&self, changes: &mut Vec<Change>) {
-        let missing = |change: &Change| change.old.filter(|_| change.kind == ChangeKind::Missing);
+    fn leave_out_what_is_in_missing(&self, changes: &mut Vec<LawChange>) {
+        let missing = |change: &LawChange| change.old.filter(|_| change.kind == ChangeKind::Missing);
         let mut gone: Vec<NodeOrdinal> = changes.iter().filter_map(missing).collect();
         gone.sort_unstable();
         let is_gone = |node: NodeOrdinal| gone.binary_search(&node).is_ok();
@@ -247,7 +253,7 @@ impl BodyPair<'_> {
     }
 
     /// Code order of the newer edition; what it does not have comes behind what was before it.
-    fn order(&self, changes: &mut [Change]) {
+    fn order(&self, changes: &mut [LawChange]) {
         let mut behind = 0;
         let places: Vec<u32> = self
             .old_body
@@ -267,8 +273,11 @@ impl BodyPair<'_> {
     }
 }
 
-/// The level, number and heading of a container, for comparing it with those of another edition.
-fn container_name(of: &Snapshot, container: NodeOrdinal) -> Result<(String, Vec<u64>), CompareError> {
+/// The level of a container, and the words of its heading.
+type ContainerName = (String, Vec<u64>);
+
+/// The name of a container, for comparing it with those of another edition.
+fn container_name(of: &Snapshot, container: NodeOrdinal) -> Result<ContainerName, CompareError> {
     let NodeRecord { level, wordings, .. } = of.nodes.get(container)?;
     let words = tokens(&wordings[0].heading.to_lowercase()).map(|token| token.hash).collect();
     Ok((level.to_lowercase(), words))

@@ -59,7 +59,7 @@ pub fn marked_text(differences: &[TextDifference]) -> String {
 /// Compares two wordings.
 pub fn text_difference(old: &str, new: &str) -> Vec<TextDifference> {
     let (old, new) = (TokenizedText::new(old), TokenizedText::new(new));
-    let mut steps = Steps::default();
+    let mut steps = WordSteps::default();
     for line in capture_diff_slices(Algorithm::Patience, &old.line_hashes, &new.line_hashes) {
         match line {
             DiffOp::Equal { new_index, len, .. } => steps.same(new.tokens_of(new_index, len)),
@@ -80,7 +80,7 @@ fn compare_words(
     old_part: Range<usize>,
     new: &TokenizedText<'_>,
     new_part: Range<usize>,
-    steps: &mut Steps,
+    steps: &mut WordSteps,
 ) {
     if old_part.len().max(new_part.len()) > WORDS_MAX {
         steps.removed(old_part);
@@ -154,9 +154,9 @@ impl<'t> TokenizedText<'t> {
 
 /// What becomes of the words, as ranges of tokens.
 #[derive(Default)]
-struct Steps(Vec<Step>);
+struct WordSteps(Vec<WordStep>);
 
-enum Step {
+enum WordStep {
     /// Tokens of the new text that both texts have.
     Same(Range<usize>),
     Removed(Range<usize>),
@@ -166,29 +166,29 @@ enum Step {
 }
 
 /// The number of words in the change that these steps begin with.
-fn changed_words<'s>(steps: impl Iterator<Item = &'s Step>) -> usize {
+fn changed_words<'s>(steps: impl Iterator<Item = &'s WordStep>) -> usize {
     let changed = steps.map_while(|step| match step {
-        Step::Removed(tokens) | Step::Added(tokens) => Some(tokens.len()),
-        Step::Same(_) | Step::Shared(..) => None,
+        WordStep::Removed(tokens) | WordStep::Added(tokens) => Some(tokens.len()),
+        WordStep::Same(_) | WordStep::Shared(..) => None,
     });
     changed.sum()
 }
 
-impl Steps {
+impl WordSteps {
     fn same(&mut self, new: Range<usize>) {
-        self.0.push(Step::Same(new));
+        self.0.push(WordStep::Same(new));
     }
 
     fn removed(&mut self, old: Range<usize>) {
-        self.0.push(Step::Removed(old));
+        self.0.push(WordStep::Removed(old));
     }
 
     fn added(&mut self, new: Range<usize>) {
-        self.0.push(Step::Added(new));
+        self.0.push(WordStep::Added(new));
     }
 
     fn shared(&mut self, old: Range<usize>, new: Range<usize>) {
-        self.0.push(Step::Shared(old, new));
+        self.0.push(WordStep::Shared(old, new));
     }
 
     /// The parts as texts, with neighbours of one kind joined.
@@ -196,16 +196,16 @@ impl Steps {
         let mut parts = Parts { shown: Vec::new(), removed: String::new(), added: String::new() };
         for (place, step) in self.0.iter().enumerate() {
             match step {
-                Step::Removed(tokens) => parts.removed.push_str(old.text_of(tokens)),
-                Step::Added(tokens) => parts.added.push_str(new.text_of(tokens)),
-                Step::Shared(in_old, in_new)
+                WordStep::Removed(tokens) => parts.removed.push_str(old.text_of(tokens)),
+                WordStep::Added(tokens) => parts.added.push_str(new.text_of(tokens)),
+                WordStep::Shared(in_old, in_new)
                     if changed_words(self.0[..place].iter().rev()) + changed_words(self.0[place + 1..].iter())
                         > CHANGED_WORDS_PER_SHARED * (in_old.len() + in_new.len()) =>
                 {
                     parts.removed.push_str(old.text_of(in_old));
                     parts.added.push_str(new.text_of(in_new));
                 }
-                Step::Same(tokens) | Step::Shared(_, tokens) => parts.same(new.text_of(tokens)),
+                WordStep::Same(tokens) | WordStep::Shared(_, tokens) => parts.same(new.text_of(tokens)),
             }
         }
         parts.end_change();

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 /// The edition of a code body in one snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Edition {
+#[schemars(rename = "Edition")]
+pub struct CodeEdition {
     /// The snapshot that contains it.
     pub snapshot: String,
     /// The publisher's name of the edition.
@@ -25,7 +26,7 @@ pub struct Edition {
     pub retrieved_at: Option<Day>,
 }
 
-impl Edition {
+impl CodeEdition {
     /// The edition of a code body of a snapshot.
     pub fn of(snapshot: &Snapshot, body: &CodeBody) -> Self {
         let mut places: Vec<u16> =
@@ -53,12 +54,12 @@ impl Edition {
 
 /// The editions of one code body, the oldest first. Each has a value, such as its place among open snapshots.
 #[derive(Clone, Debug, Default)]
-pub struct BodyEditions<T>(Vec<(Edition, T)>);
+pub struct BodyEditions<T>(Vec<(CodeEdition, T)>);
 
 impl<T: Copy> BodyEditions<T> {
     /// Orders editions by the day through which they are current; editions of the same day, or of an unknown one, stay
     /// in the given order.
-    pub fn new(mut editions: Vec<(Edition, T)>) -> Self {
+    pub fn new(mut editions: Vec<(CodeEdition, T)>) -> Self {
         editions.sort_by_key(|(edition, _)| edition.day());
         Self(editions)
     }
@@ -66,17 +67,17 @@ impl<T: Copy> BodyEditions<T> {
     /// The edition that answers for a day: the newest one that is current through that day, so that no later law is
     /// shown as earlier law. Before the first edition it is the first.
     pub fn on(&self, day: Day) -> Option<T> {
-        let is_of_the_day = |(edition, _): &&(Edition, T)| edition.day().is_some_and(|through| through <= day);
+        let is_of_the_day = |(edition, _): &&(CodeEdition, T)| edition.day().is_some_and(|through| through <= day);
         self.0.iter().rev().find(is_of_the_day).or(self.0.first()).map(|&(_, value)| value)
     }
 
     /// All editions, the oldest first.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &(Edition, T)> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &(CodeEdition, T)> {
         self.0.iter()
     }
 
     /// Each edition with the one before it, the oldest first.
-    pub fn pairs(&self) -> impl DoubleEndedIterator<Item = (&(Edition, T), &(Edition, T))> {
+    pub fn pairs(&self) -> impl DoubleEndedIterator<Item = (&(CodeEdition, T), &(CodeEdition, T))> {
         self.0.windows(2).map(|pair| (&pair[0], &pair[1]))
     }
 
@@ -95,9 +96,9 @@ mod tests {
 
     use super::*;
 
-    fn edition(through: Option<u32>) -> Edition {
+    fn edition(through: Option<u32>) -> CodeEdition {
         let day = through.and_then(|day| Day::from_parts(2020, 1, day));
-        Edition { snapshot: String::new(), edition: String::new(), current_through: day, retrieved_at: None }
+        CodeEdition { snapshot: String::new(), edition: String::new(), current_through: day, retrieved_at: None }
     }
 
     proptest! {

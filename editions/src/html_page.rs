@@ -15,10 +15,10 @@ const PAGE_STYLE: &str = "\
     @media print { body { max-width: none; padding: 0; } a { color: inherit; } }";
 
 /// The changes of one code body, each with the comparison of its wordings if they differ.
-pub type ComparedBody = (String, Vec<(ListedChange, Vec<TextDifference>)>);
+pub type BodyComparison = (String, Vec<(ListedChange, Vec<TextDifference>)>);
 
 /// A page that needs no other file.
-pub fn html_page(title: &str, bodies: &[ComparedBody]) -> String {
+pub fn html_page(title: &str, bodies: &[BodyComparison]) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {

@@ -20,12 +20,12 @@ mod listing;
 mod shelved;
 mod words;
 
-pub use change::{Change, ChangeKind, ChangedParts};
+pub use change::{ChangeKind, ChangedParts, LawChange};
 pub use changes_file::{BodyChanges, ChangesFile};
 pub use compare::{CompareError, compare, without_counterpart};
 pub use difference::{TextDifference, TextDifferenceKind, marked_text, text_difference};
-pub use edition::{BodyEditions, Edition};
-pub use html_page::{ComparedBody, DIFFERENCE_STYLE, html_page, side_by_side};
+pub use edition::{BodyEditions, CodeEdition};
+pub use html_page::{BodyComparison, DIFFERENCE_STYLE, html_page, side_by_side};
 pub use listing::{ChangeDate, ChangeDateKind, ListedChange, ListedNode, listed};
 pub use shelved::{changes_between, remove_changes_without, shelved, write_shelved};
 pub use words::has_same_words;

@@ -6,9 +6,9 @@ use hornbook_corpus::snapshot::Snapshot;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::change::{Change, ChangeKind};
+use crate::change::{ChangeKind, LawChange};
 use crate::compare::CompareError;
-use crate::edition::Edition;
+use crate::edition::CodeEdition;
 use crate::words::tokens;
 
 /// Maximum number of acts that are named for one change.
@@ -79,7 +79,7 @@ impl ChangeDateKind {
 }
 
 impl ChangeDate {
-    fn of(change: &Change, old: &Edition, new: &Edition) -> Self {
+    fn of(change: &LawChange, old: &CodeEdition, new: &CodeEdition) -> Self {
         let after = old.current_through;
         // A day outside the time between the editions is not the day of this change.
         let is_between = |day: &Day| {
@@ -109,9 +109,9 @@ impl ChangeDate {
 
 /// Describes a change between two snapshots.
 pub fn listed(
-    change: &Change,
-    old: (&Snapshot, &Edition),
-    new: (&Snapshot, &Edition),
+    change: &LawChange,
+    old: (&Snapshot, &CodeEdition),
+    new: (&Snapshot, &CodeEdition),
 ) -> Result<ListedChange, CompareError> {
     let before = change.old.map(|node| listed_node(old.0, node)).transpose()?;
     let now = change.new.map(|node| listed_node(new.0, node)).transpose()?;
@@ -142,7 +142,7 @@ fn listed_node(snapshot: &Snapshot, node: NodeOrdinal) -> Result<ListedNode, Com
     Ok(ListedNode { node_id, citation: card.citation.to_owned(), heading: card.heading.to_owned() })
 }
 
-fn new_acts(change: &Change, old: &Snapshot, new: &Snapshot) -> Result<Vec<String>, CompareError> {
+fn new_acts(change: &LawChange, old: &Snapshot, new: &Snapshot) -> Result<Vec<String>, CompareError> {
     let before = change.old.map(|node| credit(old, node)).transpose()?.flatten();
     let now = change.new.map(|node| credit(new, node)).transpose()?.flatten();
     Ok(acts_added(before.unwrap_or_default(), now.unwrap_or_default()))
@@ -179,8 +179,8 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn edition(through: Option<&str>, retrieved: &str) -> Edition {
-        Edition {
+    fn edition(through: Option<&str>, retrieved: &str) -> CodeEdition {
+        CodeEdition {
             snapshot: String::new(),
             edition: String::new(),
             current_through: through.map(day),
@@ -191,14 +191,14 @@ mod tests {
     #[test]
     fn a_day_says_who_states_it() {
         let old = edition(Some("2016-09-14"), "2026-10-01");
-        let change = |effective: Option<&str>| Change {
+        let change = |effective: Option<&str>| LawChange {
             kind: ChangeKind::Reworded,
             old: Some(NodeOrdinal(1)),
             new: Some(NodeOrdinal(1)),
             parts: crate::ChangedParts::TEXT,
             effective: effective.map(day),
         };
-        let of = |effective, new: &Edition| ChangeDate::of(&change(effective), &old, new).sentence();
+        let of = |effective, new: &CodeEdition| ChangeDate::of(&change(effective), &old, new).sentence();
         let new = edition(Some("2025-07-30"), "2026-10-02");
         assert_eq!(of(Some("2023-01-01"), &new), "effective 2023-01-01");
         assert_eq!(of(None, &new), "after 2016-09-14, by 2025-07-30");

@@ -39,13 +39,13 @@ impl Iterator for Tokens<'_> {
         loop {
             let letter = self.text[self.at..].chars().next()?;
             let start = self.at;
-            match Class::of(letter) {
-                Class::Nothing => self.at += letter.len_utf8(),
-                Class::Word => return Some(self.word(start)),
-                Class::Quote => return Some(self.run_of(Class::Quote, '\'', start)),
-                Class::Dash => return Some(self.run_of(Class::Dash, '-', start)),
-                Class::Dots => return Some(self.run_of(Class::Dots, '.', start)),
-                Class::Sign => {
+            match SignKind::of(letter) {
+                SignKind::Nothing => self.at += letter.len_utf8(),
+                SignKind::Word => return Some(self.word(start)),
+                SignKind::Quote => return Some(self.run_of(SignKind::Quote, '\'', start)),
+                SignKind::Dash => return Some(self.run_of(SignKind::Dash, '-', start)),
+                SignKind::Dots => return Some(self.run_of(SignKind::Dots, '.', start)),
+                SignKind::Sign => {
                     self.at += letter.len_utf8();
                     return Some(Token { hash: hash_of(letter), range: start..self.at });
                 }
@@ -59,8 +59,8 @@ impl Tokens<'_> {
         let mut hasher = FxHasher::default();
         let mut end = start;
         for (offset, letter) in self.text[start..].char_indices() {
-            match Class::of(letter) {
-                Class::Word => {
+            match SignKind::of(letter) {
+                SignKind::Word => {
                     match plain(letter) {
                         Some(letters) => letters.chars().for_each(|plain| plain.hash(&mut hasher)),
                         None => letter.hash(&mut hasher),
@@ -68,7 +68,7 @@ impl Tokens<'_> {
                     end = start + offset + letter.len_utf8();
                 }
                 // A soft hyphen or a zero-width space does not end a word, but white space does.
-                Class::Nothing if !letter.is_whitespace() => {}
+                SignKind::Nothing if !letter.is_whitespace() => {}
                 _ => break,
             }
         }
@@ -77,9 +77,9 @@ impl Tokens<'_> {
     }
 
     /// Signs of one class side by side, which are one: `''` is a quotation mark, `--` a dash, `...` an ellipsis.
-    fn run_of(&mut self, class: Class, sign: char, start: usize) -> Token {
+    fn run_of(&mut self, class: SignKind, sign: char, start: usize) -> Token {
         let rest = &self.text[start..];
-        let length = rest.char_indices().find(|&(_, letter)| Class::of(letter) != class);
+        let length = rest.char_indices().find(|&(_, letter)| SignKind::of(letter) != class);
         self.at = start + length.map_or(rest.len(), |(offset, _)| offset);
         Token { hash: hash_of(sign), range: start..self.at }
     }
@@ -92,7 +92,7 @@ fn hash_of(sign: char) -> u64 {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum SignKind {
     Word,
     Quote,
     Dash,
@@ -103,7 +103,7 @@ enum Class {
     Sign,
 }
 
-impl Class {
+impl SignKind {
     fn of(letter: char) -> Self {
         match letter {
             _ if letter.is_alphanumeric() => Self::Word,

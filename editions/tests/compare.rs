@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use hornbook_corpus::snapshot::Snapshot;
-use hornbook_editions::{ChangeKind, ChangesFile, Edition, ListedChange, compare, listed};
+use hornbook_editions::{ChangeKind, ChangesFile, CodeEdition, ListedChange, compare, listed};
 use hornbook_index_build::build::{BuildOptions, Destination, build};
 use hornbook_index_build::progress::ProgressDisplay;
 use proptest::prelude::*;
@@ -55,7 +55,7 @@ fn with(mut node: Value, name: &str, value: Value) -> Value {
 
 fn changes(old: &Snapshot, new: &Snapshot) -> Vec<ListedChange> {
     let [of_body] = &compare(old, new, |_| ()).unwrap()[..] else { panic!("there is one code body") };
-    let edition = |of: &Snapshot| Edition::of(of, &of.catalogue.code_bodies[0]);
+    let edition = |of: &Snapshot| CodeEdition::of(of, &of.catalogue.code_bodies[0]);
     let (before, now) = (edition(old), edition(new));
     of_body.changes.iter().map(|change| listed(change, (old, &before), (new, &now)).unwrap()).collect()
 }
@@ -186,13 +186,14 @@ fn edition() -> impl Strategy<Value = BTreeMap<u32, Law>> {
     let law = (0..12_u32, 0..2_u32, prop::bool::weighted(0.15));
     prop::collection::btree_map(1..16_u32, law, 1..10).prop_map(|numbered| {
         let mut seen = Vec::new();
-        let laws = numbered.into_iter().filter_map(|(number, (subject, version, is_repealed))| {
-            // One subject is in one place: which of two copies moved is not known.
-            (!seen.contains(&subject)).then(|| {
-                seen.push(subject);
-                (number, Law { subject, version, is_repealed })
-            })
+        // One subject is in one place: which of two copies moved is not known.
+        let laws = numbered.into_iter().filter(|(_, (subject, ..))| {
+            let is_first = !seen.contains(subject);
+            seen.push(*subject);
+            is_first
         });
+        let laws =
+            laws.map(|(number, (subject, version, is_repealed))| (number, Law { subject, version, is_repealed }));
         laws.collect()
     })
 }

@@ -12,7 +12,7 @@ use hornbook_corpus::outline::Status;
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::texts::TextDamaged;
 use hornbook_corpus::validity::ShownWording;
-use hornbook_editions::{CompareError, Edition};
+use hornbook_editions::{CodeEdition, CompareError};
 use hornbook_search::{Engine, LawOnDay, SearchError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ pub struct Corpus {
     examples: OnceCell<Arc<Examples>>,
     pub(super) maps: MapCache,
     /// The other editions that are kept beside this snapshot.
-    pub(super) shelf: Shelf,
+    pub(super) shelf: Shelf<Self>,
 }
 
 impl fmt::Debug for Corpus {
@@ -96,7 +96,7 @@ impl Corpus {
         Self::with_shelf(snapshot, shelf)
     }
 
-    pub(super) fn with_shelf(snapshot: Arc<Snapshot>, shelf: Shelf) -> Result<Self, SearchError> {
+    pub(super) fn with_shelf(snapshot: Arc<Snapshot>, shelf: Shelf<Self>) -> Result<Self, SearchError> {
         Ok(Self {
             engine: Engine::new(snapshot)?,
             coverage: DayCache::default(),
@@ -149,7 +149,7 @@ impl Corpus {
     /// The error for an id that this snapshot does not have.
     pub(super) fn no_node(&self, id: NodeId) -> ApiError {
         match self.last_edition_with(id) {
-            Some(Edition { edition, current_through: Some(day), .. }) => ApiError::not_found(format!(
+            Some(CodeEdition { edition, current_through: Some(day), .. }) => ApiError::not_found(format!(
                 "the served edition has no node {id}, but an older one ({edition}) has it: ask with {AS_OF_NAME}={day}"
             )),
             _ => ApiError::not_found(format!("there is no node {id}; take ids from search results, browse or resolve")),
@@ -201,6 +201,12 @@ impl Corpus {
         });
         let behind = siblings.nth(1);
         (before, behind)
+    }
+}
+
+impl AsRef<Snapshot> for Corpus {
+    fn as_ref(&self) -> &Snapshot {
+        self.snapshot()
     }
 }
 

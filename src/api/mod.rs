@@ -6,8 +6,9 @@
 //! - `corpus` is the snapshot as operations use it, `examples` chooses working examples from it, `map_cache` caches
 //!   parts of its maps, `cards` is the interface to a card payment provider, and `order_payments` how an
 //!   accepted order is paid.
-//! - `shelf` has the other editions that are kept beside the snapshot, and `edition_choice` says which edition answers
-//!   a call.
+//! - `shelf` has the other editions that are kept beside the snapshot, `node_history` follows a provision through
+//!   them, and `edition_choice` says which edition answers
+//!   a call, `former_numbers` what an old number is now.
 //! - `as_of` is the day that a call asks about, and `edition_freshness` is what an edition does
 //!   not know about that day.
 //! - `subject` lists the subjects of the documentation.
@@ -34,12 +35,14 @@ mod edition_freshness;
 mod endpoints;
 pub mod error;
 pub mod examples;
+mod former_numbers;
 pub mod headers;
 pub mod idempotency_key;
 pub mod integrity;
 pub mod json;
 mod map_cache;
 pub mod model_text;
+mod node_history;
 pub(crate) mod node_lookup;
 pub(crate) mod openapi;
 pub mod operation;
@@ -52,7 +55,7 @@ pub mod replies;
 pub mod reply;
 pub mod reply_text;
 pub mod service;
-pub(crate) mod shelf;
+mod shelf;
 pub mod snapshot_reload;
 pub mod subject;
 pub mod unread;

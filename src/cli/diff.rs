@@ -8,8 +8,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hornbook_corpus::catalogue::CodeBody;
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_editions::{
-    Change, ChangeKind, ChangedParts, ComparedBody, Edition, ListedChange, TextDifference, compare, html_page, listed,
-    marked_text, text_difference, without_counterpart,
+    BodyComparison, ChangeKind, ChangedParts, CodeEdition, LawChange, ListedChange, TextDifference, compare, html_page,
+    listed, marked_text, text_difference, without_counterpart,
 };
 use hornbook_index_build::data_directory::DataDirectory;
 use hornbook_index_build::progress::ProgressDisplay;
@@ -19,7 +19,7 @@ use crate::cli::output::{CommandResult, count, print, print_json};
 use crate::cli::{CommandError, GlobalOptions};
 
 /// Changes of a code body that are listed without --all.
-const LISTED_MAX: usize = 20;
+pub(super) const LISTED_MAX: usize = 20;
 
 /// Show what changed between two snapshots
 ///
@@ -62,34 +62,44 @@ fn kind_parser() -> impl TypedValueParser<Value = ChangeKind> {
         .map(move |name| kind(name).unwrap_or(ChangeKind::Reworded))
 }
 
-/// What the command found.
-#[derive(Serialize)]
+/// What differs between two snapshots.
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct DiffReport {
-    bodies: Vec<BodyReport>,
+pub(super) struct DiffReport {
+    pub(super) bodies: Vec<BodyReport>,
     /// Code bodies that only one of the two snapshots has: nothing is said of their law.
     only_in_old: Vec<String>,
     only_in_new: Vec<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct BodyReport {
+pub(super) struct BodyReport {
     key: String,
     name: String,
-    from: Edition,
-    to: Edition,
-    changes: Vec<ChangeReport>,
+    from: CodeEdition,
+    to: CodeEdition,
+    pub(super) changes: Vec<ChangeReport>,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ChangeReport {
+pub(super) struct ChangeReport {
     #[serde(flatten)]
     change: ListedChange,
     /// Empty unless --words or --html is given.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     differences: Vec<TextDifference>,
+}
+
+/// Which changes are reported, and how.
+#[derive(Debug, Default)]
+pub(super) struct DiffOptions {
+    /// Code bodies by key, id or name; all of them if empty.
+    code_bodies: Vec<String>,
+    /// All but notes if empty.
+    kinds: Vec<ChangeKind>,
+    has_words: bool,
 }
 
 impl Diff {
@@ -99,33 +109,34 @@ impl Diff {
             Some(named) => Snapshot::open(&folder(named, options)?)?,
             None => Snapshot::open(&options.snapshot(None)?)?,
         };
-        let report = self.report(&old, &new)?;
+        let has_words = self.words || self.html.is_some();
+        let wanted = DiffOptions { code_bodies: self.code_body, kinds: self.kind, has_words };
+        let report = DiffReport::of(&old, &new, &wanted)?;
         if let Some(path) = &self.html {
             write_page(path, &report)?;
         }
-        if options.json { print_json(&report) } else { print(&self.as_text(&report)) }
+        let most = if self.all { usize::MAX } else { LISTED_MAX };
+        if options.json { print_json(&report) } else { print(&report.as_text(most, self.words)) }
     }
+}
 
-    fn report(&self, old: &Snapshot, new: &Snapshot) -> Result<DiffReport, CommandError> {
-        let wanted = self.wanted_bodies(new)?;
+impl DiffReport {
+    pub(super) fn of(old: &Snapshot, new: &Snapshot, wanted: &DiffOptions) -> Result<Self, CommandError> {
+        let keys = wanted.keys_in(new)?;
         let nodes = new.catalogue.code_bodies.iter().map(|body| u64::from(body.nodes.len())).sum();
         let mut stage = ProgressDisplay::for_stderr().stage("comparing", "nodes", Some(nodes));
         let compared = compare(old, new, |count| stage.add(count))?;
         stage.finish();
         let mut bodies = Vec::new();
         for changes in compared {
-            let bodies_of = |snapshot: &Snapshot| snapshot.catalogue.code_body(changes.body).cloned();
-            let (Some(old_body), Some(new_body)) = (bodies_of(old), bodies_of(new)) else { continue };
-            if !wanted.is_empty() && !wanted.contains(&new_body.key) {
+            let body_of = |snapshot: &Snapshot| snapshot.catalogue.code_body(changes.body).cloned();
+            let (Some(old_body), Some(new_body)) = (body_of(old), body_of(new)) else { continue };
+            if !keys.is_empty() && !keys.contains(&new_body.key) {
                 continue;
             }
-            let (from, to) = (Edition::of(old, &old_body), Edition::of(new, &new_body));
-            let is_wanted = |change: &&Change| match self.kind.is_empty() {
-                true => change.kind.is_of_law(),
-                false => self.kind.contains(&change.kind),
-            };
-            let reports = changes.changes.iter().filter(is_wanted).map(|change| {
-                let differences = self.differences(change, old, new)?;
+            let (from, to) = (CodeEdition::of(old, &old_body), CodeEdition::of(new, &new_body));
+            let reports = changes.changes.iter().filter(|change| wanted.has_kind(change.kind)).map(|change| {
+                let differences = if wanted.has_words { differences(change, old, new)? } else { Vec::new() };
                 Ok(ChangeReport { change: listed(change, (old, &from), (new, &to))?, differences })
             });
             let changes = reports.collect::<Result<Vec<_>, CommandError>>()?;
@@ -134,11 +145,49 @@ impl Diff {
         let names = |of: &Snapshot, other: &Snapshot| -> Vec<String> {
             without_counterpart(of, other).map(|body| body.name.clone()).collect()
         };
-        Ok(DiffReport { bodies, only_in_old: names(old, new), only_in_new: names(new, old) })
+        Ok(Self { bodies, only_in_old: names(old, new), only_in_new: names(new, old) })
+    }
+
+    /// Whether nothing differs.
+    pub(super) fn is_empty(&self) -> bool {
+        let is_same = self.bodies.iter().all(|body| body.changes.is_empty());
+        is_same && self.only_in_old.is_empty() && self.only_in_new.is_empty()
+    }
+
+    /// At most so many changes of each code body, with the words that differ if they are wanted.
+    pub(super) fn as_text(&self, most: usize, has_words: bool) -> String {
+        let mut out = String::new();
+        for BodyReport { name, from, to, changes, .. } in &self.bodies {
+            let day = |edition: &CodeEdition| {
+                edition.current_through.map_or_else(|| edition.edition.clone(), |day| day.to_string())
+            };
+            out += &format!("{name}, {} to {}: {}\n", day(from), day(to), counts(changes));
+            for ChangeReport { change, differences } in changes.iter().take(most) {
+                out += &format!("  {}\n", line(change));
+                if has_words && !differences.is_empty() {
+                    marked_text(differences).lines().for_each(|line| out += &format!("      {line}\n"));
+                }
+            }
+            if changes.len() > most {
+                out += &format!("  and {} more; 'hornbook diff --all' lists them\n", changes.len() - most);
+            }
+        }
+        for (which, names) in [("older", &self.only_in_old), ("newer", &self.only_in_new)] {
+            if !names.is_empty() {
+                out += &format!("only the {which} snapshot has: {}\n", names.join(", "));
+            }
+        }
+        out
+    }
+}
+
+impl DiffOptions {
+    fn has_kind(&self, kind: ChangeKind) -> bool {
+        if self.kinds.is_empty() { kind.is_of_law() } else { self.kinds.contains(&kind) }
     }
 
     /// The keys of the code bodies that were asked for.
-    fn wanted_bodies(&self, new: &Snapshot) -> Result<Vec<String>, CommandError> {
+    fn keys_in(&self, new: &Snapshot) -> Result<Vec<String>, CommandError> {
         let is_named = |body: &&CodeBody, wanted: &str| {
             body.key == wanted || body.name.eq_ignore_ascii_case(wanted) || body.id.to_string() == wanted
         };
@@ -148,51 +197,20 @@ impl Diff {
                 format!("the newer snapshot has no code body '{wanted}'; 'hornbook inspect' lists them").into()
             })
         };
-        self.code_body.iter().map(key).collect()
+        self.code_bodies.iter().map(key).collect()
     }
+}
 
-    fn differences(
-        &self,
-        change: &Change,
-        old: &Snapshot,
-        new: &Snapshot,
-    ) -> Result<Vec<TextDifference>, CommandError> {
-        let (Some(before), Some(now)) = (change.old, change.new) else { return Ok(Vec::new()) };
-        if !change.parts.has(ChangedParts::TEXT) || !(self.words || self.html.is_some()) {
-            return Ok(Vec::new());
-        }
-        let text = |of: &Snapshot, node| -> Result<String, CommandError> {
-            let wording = &of.nodes.get(node)?.wordings[0];
-            Ok(of.texts.get_verified(wording.text, &wording.text_sha256)?.to_owned())
-        };
-        Ok(text_difference(&text(old, before)?, &text(new, now)?))
+fn differences(change: &LawChange, old: &Snapshot, new: &Snapshot) -> Result<Vec<TextDifference>, CommandError> {
+    let (Some(before), Some(now)) = (change.old, change.new) else { return Ok(Vec::new()) };
+    if !change.parts.has(ChangedParts::TEXT) {
+        return Ok(Vec::new());
     }
-
-    fn as_text(&self, report: &DiffReport) -> String {
-        let mut out = String::new();
-        for BodyReport { name, from, to, changes, .. } in &report.bodies {
-            let day = |edition: &Edition| {
-                edition.current_through.map_or_else(|| edition.edition.clone(), |day| day.to_string())
-            };
-            out += &format!("{name}, {} to {}: {}\n", day(from), day(to), counts(changes));
-            let most = if self.all { usize::MAX } else { LISTED_MAX };
-            for ChangeReport { change, differences } in changes.iter().take(most) {
-                out += &format!("  {}\n", line(change));
-                if self.words && !differences.is_empty() {
-                    marked_text(differences).lines().for_each(|line| out += &format!("      {line}\n"));
-                }
-            }
-            if changes.len() > most {
-                out += &format!("  and {} more; --all lists them\n", changes.len() - most);
-            }
-        }
-        for (which, names) in [("older", &report.only_in_old), ("newer", &report.only_in_new)] {
-            if !names.is_empty() {
-                out += &format!("only the {which} snapshot has: {}\n", names.join(", "));
-            }
-        }
-        out
-    }
+    let text = |of: &Snapshot, node| -> Result<String, CommandError> {
+        let wording = &of.nodes.get(node)?.wordings[0];
+        Ok(of.texts.get_verified(wording.text, &wording.text_sha256)?.to_owned())
+    };
+    Ok(text_difference(&text(old, before)?, &text(new, now)?))
 }
 
 /// The folder of a snapshot that is named by its path or by its id.
@@ -230,7 +248,7 @@ fn line(change: &ListedChange) -> String {
 }
 
 fn write_page(path: &Path, report: &DiffReport) -> Result<(), CommandError> {
-    let bodies: Vec<ComparedBody> = report
+    let bodies: Vec<BodyComparison> = report
         .bodies
         .iter()
         .filter(|body| !body.changes.is_empty())

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hornbook::sources::catalogue::{PublishedSource, find};
-use hornbook::sources::changes::{BodyChanges, Listed, changes};
 use hornbook::sources::fetch::{DownloadOutcome, FetchOptions, Fetched, fetch};
 use hornbook_base::clock::SystemClock;
 use hornbook_corpus::snapshot::Snapshot;
@@ -19,6 +18,7 @@ use hornbook_index_build::progress::ProgressDisplay;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::cli::diff::{DiffOptions, DiffReport, LISTED_MAX};
 use crate::cli::fetch::{RequestArgs, as_value, table};
 use crate::cli::output::{print, print_json};
 use crate::cli::{CommandResult, GlobalOptions};
@@ -113,7 +113,7 @@ impl Update {
                 "changes": changes,
             }));
         }
-        print(&report(&fetched, &built, changes.as_deref(), is_current))
+        print(&report(&fetched, &built, changes.as_ref(), is_current))
     }
 
     fn build_inputs(&self, data: &Path) -> Result<LastBuild, Box<dyn Error>> {
@@ -165,17 +165,17 @@ fn numbers_here(source: &PublishedSource, folder: &Path) -> Vec<u32> {
 
 /// The differences from the snapshot in use. None if there is none or it cannot be read, for
 /// example because its format is older.
-fn differences(data: &Path, before: Option<&str>, built: &Built) -> Result<Option<Vec<BodyChanges>>, Box<dyn Error>> {
+fn differences(data: &Path, before: Option<&str>, built: &Built) -> Result<Option<DiffReport>, Box<dyn Error>> {
     // Check every byte of the new snapshot before it is used.
     let new = Snapshot::verify(&built.path, |_| ())?;
     let Some(before) = before else { return Ok(None) };
     match Snapshot::open(&data.join("snapshots").join(before)) {
-        Ok(old) => Ok(Some(changes(&old, &new)?)),
+        Ok(old) => Ok(Some(DiffReport::of(&old, &new, &DiffOptions::default())?)),
         Err(_) => Ok(None),
     }
 }
 
-fn report(fetched: &[Fetched], built: &Built, changes: Option<&[BodyChanges]>, is_current: bool) -> String {
+fn report(fetched: &[Fetched], built: &Built, changes: Option<&DiffReport>, is_current: bool) -> String {
     let mut out = String::new();
     if !fetched.is_empty() {
         let same = fetched.iter().filter(|file| file.outcome == DownloadOutcome::Unchanged).count();
@@ -184,8 +184,8 @@ fn report(fetched: &[Fetched], built: &Built, changes: Option<&[BodyChanges]>, i
     }
     match changes {
         None => out += "there is no earlier snapshot that can be compared\n",
-        Some([]) => out += "no provision differs from the snapshot in use\n",
-        Some(bodies) => bodies.iter().for_each(|body| out += &body_text(body)),
+        Some(changes) if changes.is_empty() => out += "no provision differs from the snapshot in use\n",
+        Some(changes) => out += &changes.as_text(LISTED_MAX, false),
     }
     let id = &built.manifest.snapshot;
     out += &match (is_current, built.unchanged) {
@@ -195,19 +195,5 @@ fn report(fetched: &[Fetched], built: &Built, changes: Option<&[BodyChanges]>, i
             format!("{id} is built and verified; 'hornbook snapshot activate {}' puts it into use\n", &id[..8])
         }
     };
-    out
-}
-
-fn body_text(body: &BodyChanges) -> String {
-    let mut out = format!("{}:\n", body.name);
-    for (label, Listed { count, citations }) in
-        [("added", &body.added), ("removed", &body.removed), ("amended", &body.amended)]
-    {
-        if *count > 0 {
-            let more = count - citations.len() as u64;
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            out += &format!("  {count} {label}: {}{more}\n", citations.join(", "));
-        }
-    }
     out
 }

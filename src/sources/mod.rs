@@ -1,12 +1,10 @@
 //! The catalogue of official sources, and downloads from publishers to files with receipts.
 //!
-//! `catalogue` is a checked data file, `fetch` downloads the files of its entries, and `changes` compares
-//! two snapshots. Only this module sends requests to publishers, and only for `fetch` and `update`. It does
-//! not know how a source is read.
+//! `catalogue` is a checked data file, and `fetch` downloads the files of its entries. Only this module sends
+//! requests to publishers, and only for `fetch` and `update`. It does not know how a source is read.
 
 mod address;
 pub mod catalogue;
-pub mod changes;
 mod download;
 pub mod error;
 pub mod fetch;

@@ -7,6 +7,7 @@ mod card_payments;
 mod checking;
 mod commands;
 mod damage;
+mod editions;
 mod eval;
 mod fetching;
 mod killed_builds;

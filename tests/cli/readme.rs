@@ -91,15 +91,20 @@ fn the_commands_of_the_readme_that_work_offline_run() {
     };
     let plan = sample_plan();
     set_up(&["build", plan.to_str().unwrap()]);
-    set_up(&["build", plan.to_str().unwrap(), "--out", "SNAPSHOT"]);
+    for folder in ["SNAPSHOT", "OLD", "NEW"] {
+        set_up(&["build", plan.to_str().unwrap(), "--out", folder]);
+    }
+    let current = fs::read_link(dir.path().join("data/current")).unwrap();
+    let current = current.file_name().unwrap().to_str().unwrap();
     set_up(&["account", "create", "ACCOUNT", "--approve"]);
     fs::write(dir.path().join("motion.docx"), motion()).unwrap();
     let mut ran = 0;
     for command in commands("README.md") {
-        let arguments = words(&command);
+        let arguments: Vec<String> =
+            words(&command).into_iter().map(|word| if word == "ID" { current.to_owned() } else { word }).collect();
         let offline = [
-            "account", "check", "config", "grant", "inspect", "key", "resolve", "search", "snapshot", "sources",
-            "suggest", "verify",
+            "account", "check", "config", "diff", "grant", "inspect", "key", "resolve", "search", "snapshot",
+            "sources", "suggest", "verify",
         ];
         if !offline.contains(&arguments[0].as_str()) {
             continue;

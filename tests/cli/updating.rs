@@ -88,9 +88,12 @@ fn an_update_shows_what_changed_and_swaps_only_when_asked() {
     scene.offer(&[("1", "one"), ("2", "two, amended"), ("4", "four"), ("5", "five")]);
     let (is_good, reported, message) = scene.update(&[]);
     assert!(is_good, "{message}");
-    for expected in
-        ["A Code:\n", "2 added: A Code § 4, A Code § 5\n", "1 removed: A Code § 3\n", "1 amended: A Code § 2\n"]
-    {
+    for expected in [
+        ": 4 changes: 2 added, 1 missing, 1 reworded\n",
+        "  added      A Code § 4 ",
+        "  missing    A Code § 3 ",
+        "  reworded   A Code § 2 ",
+    ] {
         assert!(reported.contains(expected), "no '{expected}' in:\n{reported}");
     }
     assert!(reported.contains("hornbook snapshot activate") && scene.current() == first, "{reported}");
@@ -98,7 +101,10 @@ fn an_update_shows_what_changed_and_swaps_only_when_asked() {
     let (is_good, reported, message) = scene.update(&["--swap", "--json"]);
     assert!(is_good, "{message}");
     let json: serde_json::Value = serde_json::from_str(&reported).unwrap();
-    assert_eq!((&json["isCurrent"], &json["changes"][0]["added"]["count"]), (&true.into(), &2.into()));
+    assert_eq!(
+        (&json["isCurrent"], &json["changes"]["bodies"][0]["changes"][0]["kind"]),
+        (&true.into(), &"reworded".into())
+    );
     assert_ne!(scene.current(), first);
     scene.good(&["snapshot", "rollback"]);
     assert_eq!(scene.current(), first);

@@ -139,6 +139,12 @@ fn changes_are_listed_with_their_days_and_what_was_renumbered_is_followed() {
     let gone = node_of(&server, &key, "Arden Rev. Stat. § 1-2-190", "&asOf=2024-06-01");
     let refused = server.get(&format!("/api/v1/node/{gone}"), &key).expect_error(404, "not_found");
     assert!(refused["message"].as_str().unwrap().contains("asOf=2024-01-01"), "{refused}");
+    let cited = server.get("/api/v1/resolve?citation=Arden+Rev.+Stat.+%C2%A7+1-2-190", &key).json();
+    let cited = &cited["answers"][0];
+    assert_eq!((&cited["answer"], &cited["nodeId"]), (&json!("not_held"), &Value::Null), "{cited:#}");
+    assert_eq!(cited["candidates"][0]["citation"], "Arden Rev. Stat. § 1-2-195");
+    let message = "Arden Rev. Stat. § 1-2-190 has another number now: it is Arden Rev. Stat. § 1-2-195: renumbered, after 2024-01-01, by 2026-01-01";
+    assert_eq!(cited["message"], message);
     let history = server.get(&format!("/api/v1/node/{gone}/history"), &key).json();
     assert_eq!(kinds(&history), ["renumbered"]);
     let now = history["changes"][0]["nodeId"].as_str().unwrap();

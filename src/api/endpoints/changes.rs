@@ -9,7 +9,9 @@ use hornbook_corpus::ids::{CodeBodyId, NodeOrdinal, OrdinalRange, ShortCode};
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::ranges::OrdinalRanges;
 use hornbook_corpus::validity::Validity;
-use hornbook_editions::{Change, ChangeDate, ChangeDateKind, ChangeKind, Edition, ListedChange, ListedNode, listed};
+use hornbook_editions::{
+    ChangeDate, ChangeDateKind, ChangeKind, CodeEdition, LawChange, ListedChange, ListedNode, listed,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -96,7 +98,7 @@ pub struct KeptEditions<'s> {
     pub code_body: ReplyText<'s>,
     #[schemars(with = "uuid::Uuid")]
     pub code_body_id: CodeBodyId,
-    pub editions: Vec<Edition>,
+    pub editions: Vec<CodeEdition>,
 }
 
 impl ForModel for ChangesReply<'_> {
@@ -164,8 +166,17 @@ struct ChangeSearch {
 
 /// A change, by reference.
 enum FoundChange<'s> {
-    Past { change: &'s Change, old: &'s (Edition, ShelfPlace), new: &'s (Edition, ShelfPlace), body: CodeBodyId },
-    Pending { node: NodeOrdinal, day: Day, kind: ChangeKind },
+    Past {
+        change: &'s LawChange,
+        old: &'s (CodeEdition, ShelfPlace),
+        new: &'s (CodeEdition, ShelfPlace),
+        body: CodeBodyId,
+    },
+    Pending {
+        node: NodeOrdinal,
+        day: Day,
+        kind: ChangeKind,
+    },
 }
 
 impl ChangeSearch {
@@ -198,7 +209,7 @@ impl ChangeSearch {
         found
     }
 
-    fn is_wanted(&self, change: &Change, old: ShelfPlace, new: ShelfPlace) -> bool {
+    fn is_wanted(&self, change: &LawChange, old: ShelfPlace, new: ShelfPlace) -> bool {
         let is_kind = match &self.kinds {
             Some(kinds) => kinds.contains(&change.kind),
             None => change.kind.is_of_law(),
@@ -208,7 +219,7 @@ impl ChangeSearch {
     }
 
     /// Whether a changed node is in the ranges of the served snapshot: itself, or what it was in.
-    fn is_within(&self, change: &Change, old: ShelfPlace, new: ShelfPlace) -> bool {
+    fn is_within(&self, change: &LawChange, old: ShelfPlace, new: ShelfPlace) -> bool {
         let Some(within) = &self.within else { return true };
         let served = self.corpus.snapshot();
         let is_in = |place: ShelfPlace, node: NodeOrdinal| {

@@ -7,7 +7,7 @@ use hornbook_base::hex;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::NodeId;
 use hornbook_corpus::outline::Status;
-use hornbook_editions::{Edition, ListedChange, listed};
+use hornbook_editions::{CodeEdition, ListedChange, listed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,10 +16,10 @@ use super::node_id::ID;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::model_text::{ForModel, ModelText};
+use crate::api::node_history::{EditionOfNode, NodeChange, NodeHistory};
 use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::page_links::PageLinks;
 use crate::api::reply::Reply;
-use crate::api::shelf::{EditionOfNode, NodeChange, NodeHistory};
 
 /// What became of a provision, the latest first.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -41,7 +41,7 @@ pub struct HistoryReply {
 #[schemars(rename = "ProvisionInEdition")]
 pub struct EditionReply {
     #[serde(flatten)]
-    pub edition: Edition,
+    pub edition: CodeEdition,
     /// Its id there: another one if it was renumbered.
     #[schemars(with = "uuid::Uuid")]
     pub node_id: NodeId,
@@ -73,7 +73,7 @@ impl ForModel for HistoryReply {
             let through =
                 edition.edition.current_through.map_or(String::new(), |day| format!(", current through {day}"));
             let (citation, status) = (&edition.citation, edition.status.as_str());
-            let _ = writeln!(shown.text, "Edition {}{through}: {citation}, {status}", edition.edition.edition);
+            let _ = writeln!(shown.text, "CodeEdition {}{through}: {citation}, {status}", edition.edition.edition);
         }
         shown
     }
@@ -103,7 +103,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
     }))
 }
 
-fn only_edition(only: &Edition) -> String {
+fn only_edition(only: &CodeEdition) -> String {
     let through = only.current_through.map_or(String::new(), |day| format!(", current through {day}"));
     format!(
         "This server keeps one edition of this law ({}{through}): what changed before it is not known.",
@@ -111,7 +111,7 @@ fn only_edition(only: &Edition) -> String {
     )
 }
 
-pub(super) fn listed_change(corpus: &Arc<Corpus>, change: &NodeChange<'_>) -> Result<ListedChange, ApiError> {
+pub(in crate::api) fn listed_change(corpus: &Arc<Corpus>, change: &NodeChange<'_>) -> Result<ListedChange, ApiError> {
     let NodeChange { change, old, new } = change;
     let [before, now] = [old, new].map(|(edition, place)| (corpus.at(*place).snapshot(), *edition));
     Ok(listed(change, before, now)?)
@@ -119,7 +119,7 @@ pub(super) fn listed_change(corpus: &Arc<Corpus>, change: &NodeChange<'_>) -> Re
 
 pub(super) fn edition_reply(
     corpus: &Arc<Corpus>,
-    edition: &Edition,
+    edition: &CodeEdition,
     at: EditionOfNode,
     link_base: &str,
 ) -> Result<EditionReply, ApiError> {

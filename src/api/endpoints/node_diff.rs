@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::NodeId;
 use hornbook_corpus::outline::Status;
-use hornbook_editions::{Edition, TextDifference, TextDifferenceKind, marked_text, text_difference};
+use hornbook_editions::{CodeEdition, TextDifference, TextDifferenceKind, marked_text, text_difference};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,10 +14,10 @@ use crate::api::as_of::today;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::model_text::{ForModel, ModelText};
+use crate::api::node_history::NodeHistory;
 use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::parameters::Param;
 use crate::api::reply::Reply;
-use crate::api::shelf::NodeHistory;
 
 pub(in crate::api) const FROM: Param<Option<Day>> =
     Param::optional("from", "the earlier day, 2020-01-31; default: before its last change");
@@ -48,7 +48,7 @@ pub struct DatedWording {
     #[schemars(with = "String")]
     pub day: Day,
     #[serde(flatten)]
-    pub edition: Edition,
+    pub edition: CodeEdition,
     pub citation: String,
     pub heading: String,
     #[schemars(with = "String")]

@@ -66,7 +66,8 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
     let corpus = Arc::clone(call.corpus);
     let asked = RequestedDay::of(call);
     Ok(PreparedWork::heavy(move |_| {
-        let answers = corpus.engine().resolve_on(&asked.law, &citation)?;
+        let mut answers = corpus.engine().resolve_on(&asked.law, &citation)?;
+        answers.iter_mut().try_for_each(|answer| corpus.follow_former_number(&asked.law, answer))?;
         let candidates = answers.iter().flat_map(|answer| &answer.candidates);
         let nodes = candidates.filter_map(|cited| corpus.snapshot().ordinal(cited.node_id));
         let notices = EditionNotices::of(&corpus, nodes, &asked)?;
