@@ -17,6 +17,7 @@ use super::response::{self, CachePolicy};
 use super::untrusted_text::{UntrustedText, attribute_text, short_heading};
 use crate::api::as_of::AS_OF_NAME;
 use crate::api::error::ApiError;
+use crate::api::operation::CHANGES_PAGE_PATH;
 use crate::api::replies::{BrowseReply, Child, CodeBodiesReply, NodeLink};
 use crate::api::reply::Pages;
 use crate::mount::MountResponse;
@@ -42,6 +43,7 @@ pub(super) async fn all(mut opened: OpenPage<'_>) -> Result<MountResponse, ApiEr
     };
     let main = html! {
         h1 { "Contents" }
+        p { a href=(CHANGES_PAGE_PATH) { "What changed, and what will change" } }
         @for group in bodies.code_bodies.chunk_by(|one, other| one.jurisdiction == other.jurisdiction) {
             section id=(group[0].jurisdiction) {
                 h2 { (UntrustedText(&names(group[0].jurisdiction.as_str()))) }

@@ -2,7 +2,7 @@
 
 use ::http::StatusCode;
 use hornbook_base::sentence::sentence;
-use hornbook_editions::{ListedChange, side_by_side};
+use hornbook_editions::{ChangeKind, ListedChange, side_by_side};
 use maud::{Markup, html};
 
 use super::address::View;
@@ -60,21 +60,18 @@ fn timeline(changes: &[ListedChange], editions: usize) -> Markup {
     }
 }
 
-/// A change in words: `reworded and retitled`, `renumbered from 14 U.S.C. § 652`.
+/// A change in words: `reworded, with another heading`, `renumbered from 14 U.S.C. § 652`.
 pub(in crate::web) fn what_happened(change: &ListedChange) -> String {
     let formerly = change.formerly.as_ref().map_or(String::new(), |before| format!(" from {}", before.citation));
-    let own = match change.kind.as_str() {
-        "reworded" => "text",
-        "retitled" => "heading",
-        "moved" => "place",
-        _ => "",
+    // What is told besides the kind. Of law that is gone or new, nothing needs to be told.
+    let told: &[&str] = match change.kind {
+        ChangeKind::Reworded => &["heading", "place"],
+        ChangeKind::Retitled => &["place"],
+        ChangeKind::Moved => &["text", "heading"],
+        ChangeKind::Renumbered if change.formerly.is_some() => &["text", "heading"],
+        _ => &[],
     };
-    let also: Vec<&str> = change
-        .differs
-        .iter()
-        .map(String::as_str)
-        .filter(|part| *part != own && matches!(*part, "text" | "heading" | "place"))
-        .collect();
+    let also: Vec<&str> = change.differs.iter().map(String::as_str).filter(|part| told.contains(part)).collect();
     let also = if also.is_empty() { String::new() } else { format!(", with another {}", also.join(" and ")) };
     format!("{}{formerly}{also}", change.kind.as_str())
 }
@@ -113,7 +110,7 @@ async fn compared(
     let (from, to) = (shown(&found, |reply| &reply.from, &days[0]), shown(&found, |reply| &reply.to, &days[1]));
     Ok(html! {
         h2 #compare { "Two days compared" }
-        form.day method="get" {
+        form.filters method="get" {
             label { "From " input type="date" name="from" value=(from); }
             " " label { "to " input type="date" name="to" value=(to); }
             " " button type="submit" { "Compare" }
