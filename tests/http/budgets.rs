@@ -138,6 +138,8 @@ fn a_key_that_would_do_more_is_refused_with_the_reason() {
         let refused = post(&server, KEYS, &key, &body).expect_error(422, "validation_error");
         assert!(refused["message"].as_str().unwrap().contains(words), "{body}: {refused}");
     }
+    // Who asks for the price is told as well.
+    post(&server, "/api/v1/keys?dryRun=true", &key, &json!({ "name": "" })).expect_error(422, "validation_error");
     assert_eq!(server.get(KEYS, &key).json()["keys"], json!([]));
 }
 

@@ -50,6 +50,13 @@ pub struct NewChildKey {
     pub budget: Budget,
 }
 
+impl NewChildKey {
+    /// What is wrong with it whoever creates it: for telling before the call is made.
+    pub fn check(&self) -> Result<(), ChangeError> {
+        check_text("name", &self.name)
+    }
+}
+
 impl Accounts {
     pub fn create_key(
         &self,
@@ -78,7 +85,7 @@ impl Accounts {
         act: &ActContext,
         entropy: &mut dyn Entropy,
     ) -> Result<IssuedKey, ChangeError> {
-        check_text("name", &wish.name)?;
+        wish.check()?;
         check_expiry(wish.expires_at, act.at)?;
         let KeyRecord { kind, account, .. } = self.key_record(parent)?;
         if self.key_count(account) >= KEYS_MAX {

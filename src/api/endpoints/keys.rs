@@ -125,6 +125,8 @@ pub(in crate::api) fn prepare_create(call: &MeteredCall<'_>) -> Result<PreparedW
         expires_at: wanted.expires_in_days.map(|days| act.at.plus_millis(i64::from(days) * MILLIS_PER_DAY)),
         budget: wanted.budget.map(Budget::from).unwrap_or_default(),
     };
+    // Also for a call that only asks for the price.
+    wish.check().map_err(|error| key_error(&error))?;
     Ok(PreparedWork::external(move || {
         let issued = accounts.create_child_key(parent, wish, &act, &mut SystemEntropy);
         let issued = issued.map_err(|error| key_error(&error))?;
