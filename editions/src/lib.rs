@@ -1,6 +1,6 @@
 //! Compares editions of the law: what was added, amended, repealed, renumbered and moved between two snapshots.
 //!
-//! [`compare`] finds the changes of every code body that two snapshots share. Texts are compared without typography and
+//! [`compare()`] finds the changes of every code body that two snapshots share. Texts are compared without typography and
 //! spacing, and shown as they are: [`text_difference`] marks the words that differ. The changes of a pair are kept in a
 //! file ([`ChangesFile`]), because to compare two editions of a large code takes seconds.
 //!
