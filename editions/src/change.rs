@@ -32,8 +32,8 @@ pub enum ChangeKind {
     Renumbered,
     /// It is no longer law for another reason: expired, omitted, reserved.
     Ended,
-    /// The newer edition does not have it, and does not say why: the copy may lack it. A title or chapter stands for all
-    /// that is missing in it.
+    /// The newer edition does not contain it and gives no reason; the copy may be incomplete. If a whole title or
+    /// chapter is missing, only that is listed.
     Missing,
     /// Its words differ.
     Reworded,

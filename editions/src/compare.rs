@@ -240,7 +240,7 @@ impl BodyPair<'_> {
         Ok(LawChange { kind, old: Some(before), new: Some(now), parts, effective })
     }
 
-    /// A missing title or chapter stands for all that is missing in it.
+    /// If a whole title or chapter is missing, only that is listed.
     fn leave_out_what_is_in_missing(&self, changes: &mut Vec<LawChange>) {
         let missing = |change: &LawChange| change.old.filter(|_| change.kind == ChangeKind::Missing);
         let mut gone: Vec<NodeOrdinal> = changes.iter().filter_map(missing).collect();

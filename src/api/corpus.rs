@@ -90,7 +90,7 @@ pub struct NodeLink<'s> {
 }
 
 impl Corpus {
-    /// A snapshot without other editions beside it.
+    /// A snapshot without a shelf.
     pub fn new(snapshot: Arc<Snapshot>) -> Result<Self, SearchError> {
         let shelf = Shelf::alone(&snapshot);
         Self::with_shelf(snapshot, shelf)

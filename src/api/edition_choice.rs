@@ -19,25 +19,33 @@ impl Corpus {
         let takes_day = operation.parameters.iter().any(|parameter| parameter.name == AS_OF_NAME);
         let day = arguments.query.iter().find(|(name, _)| name == AS_OF_NAME).and_then(|(_, day)| day.parse().ok());
         match day {
-            Some(day) if takes_day && self.has_shelf() => self.on_day(day, &self.bodies_of(arguments)),
+            Some(day) if takes_day && self.has_shelf() => {
+                let path = arguments.path.iter().map(|(name, value)| (*name, value.as_str()));
+                let query = arguments.query.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+                self.on_day(day, &self.bodies_of(path.chain(query)))
+            }
             _ => Arc::clone(self),
         }
     }
 
-    /// The edition for a page about a node, or about all law.
-    pub(crate) fn for_page(self: &Arc<Self>, day: Day, id: Option<NodeId>) -> Arc<Self> {
+    /// The edition for a page: about a node, or about the law that the parameters in its address name.
+    pub(crate) fn for_page(
+        self: &Arc<Self>,
+        day: Day,
+        id: Option<NodeId>,
+        parameters: &[(String, String)],
+    ) -> Arc<Self> {
         if !self.has_shelf() {
             return Arc::clone(self);
         }
+        let named = || self.bodies_of(parameters.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         let body = id.and_then(|id| self.body_of_id(id));
-        self.on_day(day, &body.map_or_else(|| self.all_bodies(), |body| vec![body]))
+        self.on_day(day, &body.map_or_else(named, |body| vec![body]))
     }
 
-    /// The code bodies that a call asks about; all of them if it does not say.
-    fn bodies_of(&self, arguments: &Arguments) -> Vec<CodeBodyId> {
-        let path = arguments.path.iter().map(|(name, value)| (*name, value.as_str()));
-        let query = arguments.query.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        for (name, value) in path.chain(query) {
+    /// The code bodies that named values ask about; all of them if none of them says.
+    fn bodies_of<'v>(&self, values: impl Iterator<Item = (&'v str, &'v str)>) -> Vec<CodeBodyId> {
+        for (name, value) in values {
             let bodies = self.bodies_named(name, value);
             if !bodies.is_empty() {
                 return bodies;

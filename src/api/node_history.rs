@@ -1,4 +1,4 @@
-//! A provision through the editions that are kept, and the editions that a snapshot has beside it.
+//! The other editions of a served snapshot, and the history of a provision in them.
 
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ impl Corpus {
         self.in_any_edition(of)
     }
 
-    /// What is found first: in the served snapshot, or in those beside it, the last shelved first.
+    /// Searches the served snapshot, then the shelved ones, the last shelved first.
     pub(crate) fn in_any_edition<T>(&self, find: impl Fn(&Self) -> Option<T>) -> Option<T> {
         find(self).or_else(|| self.shelf.kept().iter().rev().find_map(|kept| find(kept)))
     }

@@ -23,7 +23,7 @@ pub(super) struct Shelf<Kept> {
 }
 
 impl<Kept: AsRef<Snapshot>> Shelf<Kept> {
-    /// The editions of a snapshot with nothing beside it.
+    /// An empty shelf.
     pub(super) fn alone(served: &Snapshot) -> Self {
         Self { kept: Vec::new(), bodies: editions_of::<Kept>(&[], served), changes: HashMap::new() }
     }

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use ::http::Response;
+use ::http::header::{HeaderName, HeaderValue};
 use bytes::Bytes;
 
 use super::changes;
@@ -22,6 +23,7 @@ use super::search;
 use super::visitor::Visitor;
 use super::zoning;
 use crate::api::error::ApiError;
+use crate::api::headers::CORPUS_SNAPSHOT;
 use crate::api::operation::CHECK_PAGE_PATH;
 use crate::mount::{ErrorPageInfo, Methods, Mount, MountFuture, MountRequest, MountResponse, RateLimitedBy};
 
@@ -37,11 +39,20 @@ impl PublicPages {
 
     async fn visited(&self, request: MountRequest<'_>) -> MountResponse {
         let mut opened = self.shell.opened(&request);
+        let served = Arc::clone(&opened.corpus);
         opened.corpus = law::edition_of_page(&opened);
+        let edition = Arc::clone(&opened.corpus);
         let (visitor, debits) = (opened.visitor.clone(), opened.debits.clone());
         let answered = self.page(opened).await;
         let answer = answered.unwrap_or_else(|error| errors::answer(&error, &visitor, request.id));
-        debits.settle(answer, request.progress).await
+        let mut answer = debits.settle(answer, request.progress).await;
+        if !Arc::ptr_eq(&edition, &served)
+            && let (Ok(name), Ok(id)) =
+                (CORPUS_SNAPSHOT.name.parse::<HeaderName>(), HeaderValue::from_str(edition.id()))
+        {
+            answer.response.headers_mut().insert(name, id);
+        }
+        answer
     }
 
     async fn page(&self, opened: OpenPage<'_>) -> Result<MountResponse, ApiError> {

@@ -215,6 +215,12 @@ fn pages_and_the_feed_show_changes() {
     assert_eq!((gone.status, gone.header("location")), (303, "/xa/ars/t1/c2/s1-2-190?asOf=2024-01-01"));
     let old = open(gone.header("location"));
     assert!(old.status == 200 && old.text().contains("Stamping of plats"), "{}", old.text());
+    let found = open("/?q=lessorly&mode=keyword&jurisdiction=XA&asOf=2024-06-01");
+    assert!(
+        found.header("x-corpus-snapshot") == editions.old && found.text().contains("<mark>lessorly"),
+        "{}",
+        found.text()
+    );
     let feed = open("/changes.atom?kind=renumbered");
     assert_eq!(feed.header("content-type"), "application/atom+xml; charset=utf-8");
     let text = feed.text();

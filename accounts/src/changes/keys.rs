@@ -51,7 +51,7 @@ pub struct NewChildKey {
 }
 
 impl NewChildKey {
-    /// What is wrong with it whoever creates it: for telling before the call is made.
+    /// Checks what does not depend on the key that creates it. A call that only asks for the price is refused too.
     pub fn check(&self) -> Result<(), ChangeError> {
         check_text("name", &self.name)
     }

@@ -64,7 +64,10 @@ pub(super) async fn at(opened: OpenPage<'_>, address: LawAddress) -> Result<Moun
 pub(super) fn edition_of_page(opened: &OpenPage<'_>) -> Arc<Corpus> {
     let served = &opened.corpus;
     match opened.named_day().and_then(|day| day.parse().ok()) {
-        Some(day) => served.for_page(day, served.in_any_edition(|edition| id_at(edition, opened.request.path))),
+        Some(day) => {
+            let id = served.in_any_edition(|edition| id_at(edition, opened.request.path));
+            served.for_page(day, id, &opened.request.parameters)
+        }
         None => Arc::clone(served),
     }
 }
