@@ -66,7 +66,7 @@ pub(super) fn edition_of_page(opened: &OpenPage<'_>) -> Arc<Corpus> {
     match opened.named_day().and_then(|day| day.parse().ok()) {
         Some(day) => {
             let id = served.in_any_edition(|edition| id_at(edition, opened.request.path));
-            served.for_page(day, id, &opened.request.parameters)
+            served.for_page(day, id, opened.request.parameters)
         }
         None => Arc::clone(served),
     }
