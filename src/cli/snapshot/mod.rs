@@ -22,7 +22,7 @@ use crate::cli::{CommandResult, GlobalOptions};
 /// A running server keeps its open snapshot until it is told to reload.
 const RELOAD_HINT: &str = "a running server switches to it with 'hornbook reload'";
 
-/// List, activate, shelve, remove, pack and install the snapshots of the data directory
+/// List, activate, shelve, remove, pack and install snapshots
 #[derive(Debug, Subcommand)]
 pub(crate) enum SnapshotCommand {
     /// List the snapshots, latest first; the one in use is marked *, those on the shelf +
