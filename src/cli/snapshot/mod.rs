@@ -25,7 +25,7 @@ const RELOAD_HINT: &str = "a running server switches to it with 'hornbook reload
 /// List, activate, shelve, remove, pack and install snapshots
 #[derive(Debug, Subcommand)]
 pub(crate) enum SnapshotCommand {
-    /// List the snapshots, latest first; the one in use is marked *, those on the shelf +
+    /// List the snapshots, latest first; * marks the one in use, + those on the shelf
     List,
     /// Verify a snapshot and put it into use
     Activate(Activate),
