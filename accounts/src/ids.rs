@@ -51,6 +51,8 @@ numbered!(
     KeyId, "key-", "key id";
     /// A purchase of a pack; `buy-17`.
     PurchaseId, "buy-", "purchase id";
+    /// Something that a key watches; `watch-17`.
+    WatchId, "watch-", "watch id";
 );
 
 impl AccountId {

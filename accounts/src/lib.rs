@@ -47,6 +47,7 @@ mod sync;
 pub mod tier;
 pub mod tracking;
 pub mod views;
+pub mod watches;
 mod writer;
 
 use std::path::Path;

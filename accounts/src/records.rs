@@ -363,6 +363,8 @@ pub(crate) struct LastIds {
     pub(crate) account: u32,
     pub(crate) key: u32,
     pub(crate) purchase: u32,
+    #[serde(default)]
+    pub(crate) watch: u32,
 }
 
 pub(crate) const LAST_IDS_KEY: &[u8] = b"last-ids";

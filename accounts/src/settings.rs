@@ -4,6 +4,7 @@ use hornbook_base::clock::MILLIS_PER_DAY;
 
 use super::people::PasswordCost;
 use super::tier::Tariff;
+use super::watches::WebhookPolicy;
 
 /// The operator's settings.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +22,7 @@ pub struct Settings {
     /// How long a browser stays signed in at most, however much it is used.
     pub session_millis: i64,
     pub password_work: PasswordCost,
+    pub webhooks: WebhookPolicy,
 }
 
 /// A week.
@@ -46,6 +48,7 @@ impl Default for Settings {
             session_idle_millis: i64::from(SESSION_IDLE_HOURS) * 3_600_000,
             session_millis: i64::from(SESSION_DAYS) * MILLIS_PER_DAY,
             password_work: PasswordCost::DEFAULT,
+            webhooks: WebhookPolicy::Off,
         }
     }
 }

@@ -5,6 +5,7 @@ use hornbook_base::clock::UnixMillis;
 
 use super::act::{ActContext, audit, check_text};
 use super::run::{account, last_ids};
+use super::watch_records::hand_over_watches;
 use crate::Accounts;
 use crate::audit_text::AuditPart;
 use crate::budget::{Budget, KEYS_IN_LINE_MAX, KeyBudget};
@@ -179,6 +180,7 @@ impl Accounts {
             let origin = KeyOrigin { replaces: Some(id), parent: old.parent, budget: old.budget };
             let record = new_key(poster, &wish, digest, prefix, at, origin)?;
             poster.copy_spending(id, record.id);
+            hand_over_watches(poster, id, record.id)?;
             let ends_at = if old.budget.is_some() { at } else { ends_at };
             audit(poster, &act, "key rotate", &[&id, &" of ", &record.account, &", replaced by ", &record.id])?;
             // The overlap never extends the life of the old key.

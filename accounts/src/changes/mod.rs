@@ -22,6 +22,8 @@ mod run;
 pub(super) mod sessions;
 mod sign_ups;
 mod undecryptable;
+mod watch_records;
+mod watches;
 
 pub(super) use act::audit;
 pub use act::{ActContext, CREDITS_MAX};

@@ -10,6 +10,7 @@ use super::proof::{AuthProof, person_of, person_of_proof};
 use super::run::{account, put_account, remove_stored_person};
 use super::sessions::end_sessions_of;
 use super::sign_ups;
+use super::watch_records::forget_watches;
 use crate::Accounts;
 use crate::balance::AccountBalance;
 use crate::blocking;
@@ -146,7 +147,7 @@ impl Accounts {
         })
     }
 
-    /// Removes name, password and sessions of a person, and revokes the keys. The ledger stays,
+    /// Removes name, password, watches and sessions of a person, and revokes the keys. The ledger stays,
     /// with only the number of the account. Remaining credits are lost. Orders in progress must be
     /// completed or discarded first.
     pub fn delete_account(&self, proof: AuthProof, act: &ActContext) -> Result<(), ChangeError> {
@@ -261,7 +262,7 @@ pub(super) fn replace_password(
     Ok((person, Box::new(after)))
 }
 
-/// Revokes the keys of an account and removes their names.
+/// Revokes the keys of an account, and removes their names and watches.
 fn revoke_keys(
     poster: &mut LedgerTransaction<'_>,
     id: AccountId,
@@ -271,6 +272,7 @@ fn revoke_keys(
     for key in &mut keys {
         key.revoked_at.get_or_insert(at);
         key.name = DELETED_NAME.to_owned();
+        forget_watches(poster, key.id)?;
         put_json(&mut poster.writing, StateTable::Keys, &key.id.to_key(), key)?;
     }
     Ok(keys)

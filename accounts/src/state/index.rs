@@ -38,10 +38,16 @@ pub(crate) enum Index {
     CheckoutsByPayment,
     /// Account -> its checkouts with a problem.
     PaymentProblems,
+    /// Key -> its watches.
+    Watches,
+    /// Key -> the reports for its watches.
+    WatchReports,
+    /// "waiting" -> the reports that are still to be sent.
+    WaitingReports,
 }
 
 impl Index {
-    pub(super) const ALL: [Self; 14] = [
+    pub(super) const ALL: [Self; 17] = [
         Self::PendingSignUps,
         Self::Keys,
         Self::Purchases,
@@ -56,6 +62,9 @@ impl Index {
         Self::CheckoutsByOrder,
         Self::CheckoutsByPayment,
         Self::PaymentProblems,
+        Self::Watches,
+        Self::WatchReports,
+        Self::WaitingReports,
     ];
 
     /// The table whose records the index finds.
@@ -69,6 +78,8 @@ impl Index {
             Self::OpenDrafts => StateTable::Drafts,
             Self::Links | Self::LinksByPurpose => StateTable::Links,
             Self::CheckoutsByOrder | Self::CheckoutsByPayment | Self::PaymentProblems => StateTable::Checkouts,
+            Self::Watches => StateTable::Watches,
+            Self::WatchReports | Self::WaitingReports => StateTable::WatchReports,
         }
     }
 
@@ -89,6 +100,9 @@ impl Index {
             Self::CheckoutsByPayment => 12,
             Self::PaymentProblems => 13,
             Self::PendingSignUps => 14,
+            Self::Watches => 15,
+            Self::WatchReports => 16,
+            Self::WaitingReports => 17,
         }
     }
 
@@ -115,6 +129,8 @@ impl Index {
             Self::CheckoutsByOrder => text("/pays/order"),
             Self::CheckoutsByPayment => text("/payment"),
             Self::PaymentProblems => text("/account").filter(|_| record.pointer("/problems/0").is_some()),
+            Self::Watches | Self::WatchReports => text("/key"),
+            Self::WaitingReports => text("/delivery/state").filter(|state| *state == "waiting"),
         }
     }
 
@@ -170,6 +186,8 @@ mod tests {
         let status = ["requested", "pending", "paid"][random.index(3)];
         serde_json::json!({
             "account": some(&account, random),
+            "key": some(&account, random),
+            "delivery": {"state": if random.below(2) == 0 { "waiting" } else { "delivered" }},
             "status": status,
             "signedUp": random.below(2) == 0,
             "retry": some("r", random),
@@ -190,7 +208,7 @@ mod tests {
         let state = State::open(data.path()).unwrap();
         let tables: Vec<StateTable> =
             StateTable::ALL.into_iter().filter(|table| Index::of(*table).next().is_some()).collect();
-        assert_eq!(tables.len(), 8);
+        assert_eq!(tables.len(), 10);
         let mut random = SplitMix64(7);
         let mut model: BTreeMap<(&str, Vec<u8>), Value> = BTreeMap::new();
         for round in 0..30 {
@@ -237,7 +255,7 @@ mod tests {
                 assert_eq!(reading.indexed(index).unwrap().len(), all, "{index:?}");
                 for owner in (0..12)
                     .map(|number| format!("acct-{number}"))
-                    .chain(["r", "firstOperator", "pending"].map(str::to_owned))
+                    .chain(["r", "firstOperator", "pending", "waiting"].map(str::to_owned))
                 {
                     let of_table = model.iter().filter(|((name, _), _)| *name == index.table().name());
                     let expected: Vec<Vec<u8>> = of_table

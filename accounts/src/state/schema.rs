@@ -9,14 +9,14 @@ use super::table::StateTable;
 use super::transaction::{StateReader, StateWriter};
 
 /// Increases with every change of the stored format.
-pub const SCHEMA_VERSION: u32 = 8;
+pub const SCHEMA_VERSION: u32 = 9;
 
 const SCHEMA_KEY: &[u8] = b"schema";
 
 /// Migrates a file to the next format: step 0 from format 1 to 2. Format 1 is the first.
 pub(super) type MigrationStep = fn(&mut StateWriter) -> Result<(), StateError>;
 pub(super) const STEPS: [MigrationStep; SCHEMA_VERSION as usize - 1] =
-    [add_acts, add_checkouts, add_drafts, add_people, add_payments, add_indexes, add_spending];
+    [add_acts, add_checkouts, add_drafts, add_people, add_payments, add_indexes, add_spending, add_watches];
 
 /// Format 2 adds an audit log. Idempotency records lost two fields; the old ones are removed,
 /// because they would last only minutes.
@@ -90,6 +90,13 @@ fn add_indexes(writing: &mut StateWriter) -> Result<(), StateError> {
 /// Format 8 adds what keys with a budget spent. No key of an earlier format has one.
 fn add_spending(writing: &mut StateWriter) -> Result<(), StateError> {
     writing.create(StateTable::Spending)
+}
+
+/// Format 9 adds watches, what was reported to them, and where reports are sent.
+fn add_watches(writing: &mut StateWriter) -> Result<(), StateError> {
+    writing.create(StateTable::Watches)?;
+    writing.create(StateTable::WatchReports)?;
+    writing.create(StateTable::WatchWebhooks)
 }
 
 /// Changes every record of a table.
@@ -179,11 +186,11 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let state = State::open(data.path()).unwrap();
         let mut writing = state.write().unwrap();
-        writing.put(StateTable::Meta, SCHEMA_KEY, &9u32.to_le_bytes()).unwrap();
+        writing.put(StateTable::Meta, SCHEMA_KEY, &10u32.to_le_bytes()).unwrap();
         writing.commit().unwrap();
         drop(state);
         let message = State::open(data.path()).err().unwrap().to_string();
-        assert!(message.contains("state format 9") && message.contains("reads formats up to 8"), "{message}");
+        assert!(message.contains("state format 10") && message.contains("reads formats up to 9"), "{message}");
     }
 
     const APPEND: MigrationStep = |writing| {

@@ -55,12 +55,18 @@ pub enum StateTable {
     Logins,
     /// Token digest -> one-time link, JSON.
     Links,
+    /// Watch number -> what a key watches, JSON.
+    Watches,
+    /// Swap number, key number -> what a swap of snapshots changed for the watches of a key, JSON.
+    WatchReports,
+    /// Key number -> the address that its reports are sent to, JSON.
+    WatchWebhooks,
     /// Index, owner, key of a record -> nothing; see [`Index`](super::Index).
     Index,
 }
 
 impl StateTable {
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 29] = [
         Self::Meta,
         Self::Accounts,
         Self::Keys,
@@ -86,6 +92,9 @@ impl StateTable {
         Self::People,
         Self::Logins,
         Self::Links,
+        Self::Watches,
+        Self::WatchReports,
+        Self::WatchWebhooks,
         Self::Index,
     ];
 
@@ -116,6 +125,9 @@ impl StateTable {
             Self::People => "people",
             Self::Logins => "logins",
             Self::Links => "links",
+            Self::Watches => "watches",
+            Self::WatchReports => "watch_reports",
+            Self::WatchWebhooks => "watch_webhooks",
             Self::Index => "index",
         }
     }

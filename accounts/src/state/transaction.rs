@@ -184,7 +184,6 @@ impl StateReader {
     }
 
     /// The records that an index has for an owner, in key order.
-    #[cfg(test)]
     pub(crate) fn owned_by(&self, index: Index, owner: &str) -> Result<Vec<StoredRecord>, StateError> {
         owned(
             &self.open(StateTable::Index)?,
