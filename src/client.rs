@@ -9,7 +9,7 @@
 
 use std::fmt;
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +25,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
+use crate::network::is_public;
 use crate::tls_client::{Trust, client_config};
 
 /// The address of a server, and how to connect to it.
@@ -34,6 +35,8 @@ pub struct ServerAddress {
     /// The value of the Host header.
     host: String,
     tls: Option<TlsTarget>,
+    /// Whether only addresses of the public internet are connected to.
+    is_public_only: bool,
 }
 
 #[derive(Clone)]
@@ -72,7 +75,15 @@ impl ServerAddress {
             Ok(TlsTarget { connector: TlsConnector::from(Arc::new(config)), name })
         });
         let path = uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
-        Ok((Self { address: format!("{name}:{port}"), host: authority.to_string(), tls: tls.transpose()? }, path))
+        let (address, host, tls) = (format!("{name}:{port}"), authority.to_string(), tls.transpose()?);
+        Ok((Self { address, host, tls, is_public_only: false }, path))
+    }
+
+    /// Connects only to addresses of the public internet: for addresses that a customer chose. The name is looked up for
+    /// each connection, and what was looked up is what is connected to.
+    #[must_use]
+    pub fn public_only(self) -> Self {
+        Self { is_public_only: true, ..self }
     }
 
     /// Whether nobody on the network can read the traffic: it is encrypted, or it stays on this machine.
@@ -196,6 +207,9 @@ pub enum ClientError {
     /// The URL or the file of trusted certificates is invalid.
     #[error("{0}")]
     Url(String),
+    /// The name leads into a network that is not the public internet.
+    #[error("its address is not one of the public internet")]
+    Internal,
     #[error("{0}; check that the server is running")]
     Unreachable(#[source] io::Error),
     /// The server's certificate does not lead to a trusted one.
@@ -314,8 +328,20 @@ async fn read(response: Response<Incoming>, bytes_max: usize) -> Result<ClientRe
 }
 
 impl ServerAddress {
+    async fn connect(&self) -> Result<TcpStream, ClientError> {
+        if !self.is_public_only {
+            return TcpStream::connect(&self.address).await.map_err(ClientError::Unreachable);
+        }
+        let found = tokio::net::lookup_host(&self.address).await.map_err(ClientError::Unreachable)?;
+        let found: Vec<SocketAddr> = found.filter(|address| is_public(address.ip())).collect();
+        if found.is_empty() {
+            return Err(ClientError::Internal);
+        }
+        TcpStream::connect(&*found).await.map_err(ClientError::Unreachable)
+    }
+
     async fn open(&self) -> Result<SendRequest<Full<Bytes>>, ClientError> {
-        let stream = TcpStream::connect(&self.address).await.map_err(ClientError::Unreachable)?;
+        let stream = self.connect().await?;
         let _ = stream.set_nodelay(true);
         match &self.tls {
             None => start(stream).await,

@@ -21,5 +21,7 @@ mod single_flight;
 pub mod sources;
 pub mod tls_client;
 mod token_buckets;
+pub mod watches;
 pub mod web;
 pub mod web_origin;
+mod webhook;

@@ -45,6 +45,35 @@ impl Network {
     }
 }
 
+/// Whether an address is one of the public internet: not of this machine, a private network, a network of a provider,
+/// an example, or a group. Of IPv6 only what is handed out to networks, without those that lead to IPv4.
+pub(crate) fn is_public(address: IpAddr) -> bool {
+    const NOT_PUBLIC: &[&str] = &[
+        "0.0.0.0/8",
+        "10.0.0.0/8",
+        "100.64.0.0/10",
+        "127.0.0.0/8",
+        "169.254.0.0/16",
+        "172.16.0.0/12",
+        "192.0.0.0/24",
+        "192.0.2.0/24",
+        "192.88.99.0/24",
+        "192.168.0.0/16",
+        "198.18.0.0/15",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/3",
+        "2001::/23",
+        "2001:db8::/32",
+        "2002::/16",
+        "3fff::/20",
+    ];
+    let is_in = |network: &str, address| network.parse::<Network>().is_ok_and(|network| network.contains(address));
+    let address = address.to_canonical();
+    let may_be = address.is_ipv4() || is_in("2000::/3", address);
+    may_be && !NOT_PUBLIC.iter().any(|network| is_in(network, address))
+}
+
 /// The first half of an IPv6 address. IPv4 addresses are mapped to `0:ffff::/32`, which no IPv6 network uses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct ClientNetwork(u64);
@@ -78,6 +107,39 @@ mod tests {
         assert!(network("2001:db8::/32").contains(address("2001:db8::7")) && !network("::1").contains(address("::2")));
         for bad in ["10.0.0.0/33", "::/129", "a", "10.0.0.0/", "10.0.0/8", ""] {
             assert_eq!(bad.parse::<Network>(), Err(ParseNetworkError), "{bad}");
+        }
+    }
+
+    #[test]
+    fn internal_addresses_are_not_public() {
+        for public in ["8.8.8.8", "172.32.0.1", "100.128.0.1", "2606:4700::1111", "::ffff:8.8.8.8"] {
+            assert!(is_public(public.parse().unwrap()), "{public}");
+        }
+        for internal in [
+            "127.0.0.1",
+            "0.0.0.0",
+            "10.1.2.3",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.168.1.1",
+            "169.254.169.254",
+            "100.64.0.1",
+            "224.0.0.1",
+            "255.255.255.255",
+            "::1",
+            "::",
+            "fe80::1",
+            "fd00::1",
+            "fec0::1",
+            "ff02::1",
+            "::ffff:127.0.0.1",
+            "::ffff:169.254.169.254",
+            "::7f00:1",
+            "64:ff9b::7f00:1",
+            "2002:7f00:1::",
+            "2001:db8::1",
+        ] {
+            assert!(!is_public(internal.parse().unwrap()), "{internal}");
         }
     }
 

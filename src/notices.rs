@@ -17,24 +17,16 @@ use hornbook_accounts::error::ChangeError;
 use hornbook_accounts::ids::{AccountId, OrderId, PurchaseId};
 use hornbook_accounts::records::{AccountStatus, AuditRecord, OrderStage, Payable};
 use hornbook_base::clock::{Clock, Now, UnixMillis};
-use hornbook_base::hex;
-use ring::hmac;
 use serde_json::json;
 
-use crate::client::{ClientError, Request, RequestLimits, ServerAddress, send_once};
+use crate::client::{ClientError, ServerAddress};
 use crate::tls_client::Trust;
+use crate::webhook::SignedWebhook;
 
 const QUEUE_MAX: usize = 256;
 
-const LIMITS: RequestLimits =
-    RequestLimits { connect: Duration::from_secs(5), total: Duration::from_secs(10), body_bytes_max: 64 << 10 };
-
 /// A notice is given up after this many attempts: eight and a half minutes of pauses that double each time.
 const ATTEMPTS: u32 = 10;
-
-/// The header with time and signature: `t=1700000000,v1=5257...`. The signature is the HMAC-SHA256
-/// of the time, a full stop and the body.
-const SIGNATURE: &str = "hornbook-signature";
 
 const PURCHASE_WAITING: &str = "purchase.waiting";
 const PAYMENT_PROBLEM: &str = "payment.problem";
@@ -105,29 +97,20 @@ impl Notice {
 
 /// The webhook that receives notices.
 pub struct WebhookTarget {
-    server: ServerAddress,
-    path: String,
-    key: hmac::Key,
+    webhook: SignedWebhook,
     first_pause: Duration,
 }
 
 impl WebhookTarget {
     pub fn new(url: &str, secret: &str) -> Result<Self, ClientError> {
-        let (server, path) = ServerAddress::with_path(url, &Trust::System)?;
-        let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
-        Ok(Self { server, path, key, first_pause: Duration::from_secs(1) })
+        let webhook = SignedWebhook::new(ServerAddress::with_path(url, &Trust::System)?, secret);
+        Ok(Self { webhook, first_pause: Duration::from_secs(1) })
     }
 
     /// Sets the pause after the first failure; each later pause is twice as long.
     #[must_use]
     pub fn first_pause(self, first_pause: Duration) -> Self {
         Self { first_pause, ..self }
-    }
-
-    fn request(&self, body: &str, now_sec: i64) -> Request {
-        let tag = hmac::sign(&self.key, format!("{now_sec}.{body}").as_bytes());
-        let signature = format!("t={now_sec},v1={}", hex::encode(tag.as_ref()));
-        Request::post(&self.path, "application/json", body.to_owned()).header(SIGNATURE, signature)
     }
 }
 
@@ -244,11 +227,7 @@ impl NoticeSender {
 
 async fn send(address: &WebhookTarget, notice: &Notice, clock: &dyn Clock) -> Result<(), String> {
     let now_sec = clock.now().wall.0.div_euclid(1000);
-    match send_once(&address.server, LIMITS, address.request(&notice.body(), now_sec)).await {
-        Ok(answer) if (200..300).contains(&answer.status) => Ok(()),
-        Ok(answer) => Err(format!("operator.webhook answered {}", answer.status)),
-        Err(error) => Err(format!("operator.webhook: {error}")),
-    }
+    address.webhook.post(&notice.body(), now_sec).await.map_err(|error| format!("operator.webhook: {error}"))
 }
 
 #[cfg(test)]
@@ -263,6 +242,8 @@ mod tests {
     use hornbook_accounts::entropy::SeededEntropy;
     use hornbook_accounts::tier::PackName;
     use hornbook_base::clock::ManualClock;
+    use hornbook_base::hex;
+    use ring::hmac;
 
     fn act(act: &str, on: &str) -> AuditRecord {
         AuditRecord {

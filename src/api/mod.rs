@@ -18,6 +18,7 @@
 //! - `visitors` admits people without an account.
 //! - `queue` is where heavy work waits for a thread, and `deep_search` has the queue for deep searches.
 //! - `service` holds what calls share, and `call` is the entry point for every transport.
+//! - `watch_matches` finds what a new snapshot changed among the things that keys watch.
 //! - `snapshot_reload` replaces the served snapshot, and `integrity` watches it for damage.
 //! - `documents`, with `openapi`, renders the table for programs and people.
 //!
@@ -60,5 +61,6 @@ pub mod snapshot_reload;
 pub mod subject;
 pub mod unread;
 pub mod visitors;
+pub mod watch_matches;
 
 pub use endpoints::check::{DOCUMENT_BODY_BYTES_MAX, body_of_document};

@@ -38,6 +38,9 @@ pub const CHECK_PAGE_PATH: &str = "/check";
 pub const CHANGES_PAGE_PATH: &str = "/changes";
 pub const CHANGES_FEED_PATH: &str = "/changes.atom";
 
+/// The page of what a person watches, with its form.
+pub const WATCHES_PAGE_PATH: &str = "/settings/watches";
+
 /// The path of a node, up to its id.
 pub(super) const NODE_PATH: &str = "/api/v1/node/";
 

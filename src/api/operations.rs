@@ -13,6 +13,7 @@ use super::endpoints::{
     browse, changes, check, checkout, code_bodies, connector_fetch, connector_search, coverage, formation_handoff,
     formation_lookup_naics, formation_requirements, formation_status, gis, gis_at, gis_tile, gis_zones, handoff_status,
     history, keys, me, node, node_diff, node_id, nodes, purchase, references, resolve, search, suggest, verify_quote,
+    watch_reports, watches,
 };
 use super::error::ErrorCode;
 use super::model_text::written_for_model;
@@ -27,6 +28,8 @@ use crate::formation::intake::Intake;
 const JSON: &[Format] = &[Format::Json];
 
 const KEYS_PATH: &str = "/api/v1/keys";
+
+const WATCHES_PATH: &str = "/api/v1/watches";
 
 const NOT_FOUND: &[ErrorCode] = &[ErrorCode::NotFound];
 
@@ -698,6 +701,114 @@ pub static OPERATIONS: &[Operation] = &[
         reply: |generator| generator.subschema_for::<keys::KeyReply>(),
         model_text: None,
         access: metered(&Scope::ALL, 0, CostUnit::Call, keys::prepare_revoke),
+    },
+    Operation {
+        name: "watches",
+        subject: Subject::Watching,
+        summary: "What this key watches",
+        details: None,
+        route: route(WATCHES_PATH, "/api/v1/watches"),
+        tool: None,
+        parameters: &[PAGE.rule, LIMIT.rule],
+        body: None,
+        formats: JSON,
+        errors: &[],
+        has_version: false,
+        reply: |generator| generator.subschema_for::<watches::WatchesReply>(),
+        model_text: None,
+        access: metered(&[Scope::Search, Scope::Node], 0, CostUnit::Call, watches::prepare_list),
+    },
+    Operation {
+        name: "watch-create",
+        subject: Subject::Watching,
+        summary: "Watch a provision, a container, a citation or a search",
+        details: Some(
+            "A key watches up to 1,000 things, for free. Whenever a newer edition is served, what it changed among them is \
+             reported. Something that the key watches already keeps its watch.",
+        ),
+        route: Some(Route { method: Method::Post, path: WATCHES_PATH, example: "/api/v1/watches" }),
+        tool: None,
+        parameters: &[],
+        body: Some(BodySpec {
+            schema: |generator| generator.subschema_for::<watches::NewWatchRequest>(),
+            takes_documents: false,
+            is_stored: true,
+            example: watches::NEW_WATCH_EXAMPLE,
+        }),
+        formats: JSON,
+        errors: NOT_FOUND,
+        has_version: false,
+        reply: |generator| generator.subschema_for::<watches::WatchReply>(),
+        model_text: None,
+        access: metered(&[Scope::Search, Scope::Node], 0, CostUnit::Call, watches::prepare_create),
+    },
+    Operation {
+        name: "watch-remove",
+        subject: Subject::Watching,
+        summary: "Stop watching something",
+        details: None,
+        route: Some(Route { method: Method::Post, path: "/api/v1/watches/remove", example: "/api/v1/watches/remove" }),
+        tool: None,
+        parameters: &[],
+        body: Some(BodySpec {
+            schema: |generator| generator.subschema_for::<watches::WatchToRemove>(),
+            takes_documents: false,
+            is_stored: false,
+            example: r#"{"id": "WATCH_ID"}"#,
+        }),
+        formats: JSON,
+        errors: NOT_FOUND,
+        has_version: false,
+        reply: |generator| generator.subschema_for::<watches::WatchReply>(),
+        model_text: None,
+        access: metered(&[Scope::Search, Scope::Node], 0, CostUnit::Call, watches::prepare_remove),
+    },
+    Operation {
+        name: "watch-changes",
+        subject: Subject::Watching,
+        summary: "What changed among the things that this key watches",
+        details: Some(
+            "One report for each time that a newer edition was served and changed something watched, the newest first; the \
+             newest 50 are kept. `since` compares with the day of the report.",
+        ),
+        route: route("/api/v1/watches/changes", "/api/v1/watches/changes"),
+        tool: None,
+        parameters: &[changes::SINCE.rule, PAGE.rule, LIMIT.rule],
+        body: None,
+        formats: JSON,
+        errors: &[],
+        has_version: false,
+        reply: |generator| generator.subschema_for::<watch_reports::WatchReportsReply>(),
+        model_text: None,
+        access: metered(&[Scope::Search, Scope::Node], 0, CostUnit::Call, watch_reports::prepare),
+    },
+    Operation {
+        name: "watch-webhook",
+        subject: Subject::Watching,
+        summary: "Set the address that the reports of this key are sent to, or none",
+        details: Some(
+            "Each report is one POST with JSON, signed with the secret in the answer, and sent again for 17 hours until it is \
+             answered with 2xx. The operator must allow it (`watches.webhooks`).",
+        ),
+        route: Some(Route {
+            method: Method::Post,
+            path: "/api/v1/watches/webhook",
+            example: "/api/v1/watches/webhook",
+        }),
+        tool: None,
+        parameters: &[],
+        body: Some(BodySpec {
+            schema: |generator| generator.subschema_for::<watch_reports::WebhookRequest>(),
+            takes_documents: false,
+            is_stored: true,
+            example: watch_reports::WEBHOOK_EXAMPLE,
+        }),
+        formats: JSON,
+        errors: &[],
+        has_version: false,
+        reply: |generator| generator.subschema_for::<watch_reports::WebhookReply>(),
+        model_text: None,
+        access: metered(&[Scope::Search, Scope::Node], 0, CostUnit::Call, watch_reports::prepare_webhook),
     },
     Operation {
         name: "connector-search",

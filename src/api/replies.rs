@@ -18,3 +18,5 @@ pub use super::endpoints::resolve::{LinkedCandidate, ResolveReply};
 pub use super::endpoints::search::{FacetsReply, JurisdictionCount, NotHere, SearchReply, SearchResultItem, TagCount};
 pub use super::endpoints::suggest::{SuggestReply, SuggestionReply};
 pub use super::endpoints::verify_quote::VerifyReply;
+pub use super::endpoints::watch_reports::{WatchReportReply, WatchReportsReply, WatchedChangeReply};
+pub use super::endpoints::watches::{WatchReply, WatchesReply};

@@ -11,6 +11,7 @@ pub enum Subject {
     Search,
     Law,
     Changes,
+    Watching,
     Checks,
     Browsing,
     Zoning,
@@ -23,11 +24,12 @@ pub enum Subject {
 
 impl Subject {
     /// All subjects in the order in which they are read.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Account,
         Self::Search,
         Self::Law,
         Self::Changes,
+        Self::Watching,
         Self::Checks,
         Self::Browsing,
         Self::Zoning,
@@ -44,6 +46,7 @@ impl Subject {
             Self::Search => "search",
             Self::Law => "law",
             Self::Changes => "changes",
+            Self::Watching => "watching",
             Self::Checks => "checks",
             Self::Browsing => "browsing",
             Self::Zoning => "zoning",
@@ -65,6 +68,7 @@ impl Subject {
             Self::Search => "Search",
             Self::Law => "Provisions and citations",
             Self::Changes => "Changes of the law",
+            Self::Watching => "Watching the law",
             Self::Checks => "Documents and quotations",
             Self::Browsing => "Contents and coverage",
             Self::Zoning => "Zoning",
@@ -82,6 +86,7 @@ impl Subject {
             Self::Search => "Find provisions by meaning and by words, and complete what a person types.",
             Self::Law => "Read a provision with its source, resolve a citation, and follow references.",
             Self::Changes => "What changed since a day, what became of a provision, and its words on two days.",
+            Self::Watching => "Be told what a newer edition changed in the law that you watch, also at a webhook.",
             Self::Checks => "Check whether a document cites law that exists, and quotes it word for word.",
             Self::Browsing => "Which jurisdictions and codes are here, and the contents of each code.",
             Self::Zoning => "Zoning layers: the zone at a point, the zones of a layer, and maps.",

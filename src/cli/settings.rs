@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use hornbook::api::deep_search::DeepSettings;
 use hornbook::api::visitors::VisitorRates;
-use hornbook::config::{AgentSignIn, Config, OnOff, PaymentProvider, SearchDepth, StripeKey, ToolNames, WebhookSecret};
+use hornbook::config::{
+    AgentSignIn, Config, OnOff, PaymentProvider, SearchDepth, StripeKey, ToolNames, WebhookReach, WebhookSecret,
+};
 use hornbook::http::{HttpSettings, Proxies, Timeouts, Tls, TlsFiles};
 use hornbook::mcp::{MCP_PATH, McpSettings, ToolNameStyle};
 use hornbook::notices::WebhookTarget;
@@ -16,6 +18,7 @@ use hornbook::payments::stripe::Stripe;
 use hornbook::payments::webhook::WEBHOOK_PATH;
 use hornbook::web::page_context::PageSettings;
 use hornbook_accounts::people::PasswordCost;
+use hornbook_accounts::watches::WebhookPolicy;
 use hornbook_base::clock::MILLIS_PER_DAY;
 use hornbook_search::DepthChoice;
 
@@ -29,6 +32,11 @@ pub(super) fn accounts(config: &Config) -> hornbook_accounts::Settings {
         session_idle_millis: i64::from(config.people.session_idle_hours.get()) * 3_600_000,
         session_millis: i64::from(config.people.session_days.get()) * MILLIS_PER_DAY,
         password_work: PasswordCost::DEFAULT,
+        webhooks: match config.watches.webhooks {
+            WebhookReach::Off => WebhookPolicy::Off,
+            WebhookReach::Public => WebhookPolicy::Public,
+            WebhookReach::Any => WebhookPolicy::Any,
+        },
     }
 }
 

@@ -14,7 +14,7 @@ use hornbook_accounts::tier::{FreeTier, PackName, Tariff};
 use super::table::{DefaultValue, RawValues, settings};
 use super::value::{
     AgentSignIn, BaseUrl, FreeTierKind, HostName, OnOff, OneLineText, PaymentProvider, SearchDepth, Seconds, StripeKey,
-    ToolNames, TrustedKey, WebhookSecret,
+    ToolNames, TrustedKey, WebhookReach, WebhookSecret,
 };
 use crate::log::{LogFormat, RequestLogging};
 use crate::network::Network;
@@ -159,6 +159,10 @@ settings! {
         stripe_webhook_secret_file: Option<PathBuf> = DefaultValue::None, "file with that secret";
         stripe_api: BaseUrl = DefaultValue::Text("https://api.stripe.com"),
             "URL of Stripe's API, the only address that is called for payments";
+    }
+    watches: WatchesSection {
+        webhooks: WebhookReach = DefaultValue::Text("off"),
+            "where the changes that keys watch may be sent: nowhere (off), over TLS to addresses of the public internet (public), or also within this network and unencrypted (any)";
     }
     operator: OperatorSection {
         webhook: Option<BaseUrl> = DefaultValue::None,

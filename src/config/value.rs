@@ -63,6 +63,14 @@ pub enum AgentSignIn {
     Required,
 }
 
+/// Where the changes that keys watch may be sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WebhookReach {
+    Off,
+    Public,
+    Any,
+}
+
 /// The style of the tool names that agents see.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ToolNames {
@@ -167,6 +175,7 @@ choice!(Durability { Strict: "strict", Window: "window" });
 choice!(LogFormat { Text: "text", Json: "json" });
 choice!(SearchDepth { Fast: "fast", Deep: "deep", Auto: "auto" });
 choice!(FreeTierKind { Monthly: "monthly", Grant: "grant" });
+choice!(WebhookReach { Off: "off", Public: "public", Any: "any" });
 choice!(AgentSignIn { On: "on", Off: "off", Required: "required" });
 
 choice!(ToolNames { Dotted: "dotted", Snake: "snake" });

@@ -23,14 +23,14 @@ const NEW_DAY: &str = "2026-01-01";
 const MOVED_TEXT: &str = "A clerk who receives a plat shall stamp it with the day and the hour, and keep it in a dry room of the court house.";
 
 /// Two editions of the sample in a data directory, of which the newer one is current.
-struct TwoEditions {
-    data: tempfile::TempDir,
-    old: String,
-    new: String,
+pub(crate) struct TwoEditions {
+    pub(crate) data: tempfile::TempDir,
+    pub(crate) old: String,
+    pub(crate) new: String,
 }
 
 impl TwoEditions {
-    fn build() -> Self {
+    pub(crate) fn build() -> Self {
         let data = tempfile::tempdir().unwrap();
         let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/sample");
         let [new, old] = ["new", "old"].map(|which| {
@@ -57,6 +57,14 @@ impl TwoEditions {
         write_shelved(self.data.path(), ids).unwrap();
     }
 
+    /// Serves one of the editions, without a shelf.
+    pub(crate) fn serve_only(&self, server: &TestServer, id: &str) {
+        let (fresh, current) = (self.data.path().join("fresh"), self.data.path().join("current"));
+        std::os::unix::fs::symlink(Path::new("snapshots").join(id), &fresh).unwrap();
+        fs::rename(fresh, current).unwrap();
+        self.serve(server);
+    }
+
     fn serve(&self, server: &TestServer) {
         server.service.reload_snapshot(self.data.path()).unwrap();
     }
@@ -72,7 +80,7 @@ fn served() -> (TwoEditions, TestServer, String) {
     (editions, server, key)
 }
 
-fn node_of(server: &TestServer, key: &str, citation: &str, day: &str) -> String {
+pub(crate) fn node_of(server: &TestServer, key: &str, citation: &str, day: &str) -> String {
     let path = format!("/api/v1/resolve?citation={}{day}", citation.replace(' ', "+").replace('§', "%C2%A7"));
     let answer = server.get(&path, key).json();
     answer["answers"][0]["nodeId"].as_str().unwrap_or_else(|| panic!("{answer:#}")).to_owned()

@@ -48,6 +48,7 @@ mod timeouts;
 mod tls;
 mod tool_choices;
 mod transport;
+mod watches;
 mod zones;
 mod zoning_pages;
 

@@ -8,8 +8,9 @@ use hornbook::api::operations::OPERATIONS;
 use hornbook::api::parameters::{Location, Need, ParameterKind};
 use hornbook_accounts::changes::{NewChildKey, NewOrder};
 use hornbook_accounts::entropy::SystemEntropy;
-use hornbook_accounts::ids::KeyId;
+use hornbook_accounts::ids::{KeyId, WatchId};
 use hornbook_accounts::scope::{Scope, ScopeSet};
+use hornbook_accounts::watches::WatchSubject;
 use serde_json::json;
 
 use crate::sample::ENGINE;
@@ -47,7 +48,8 @@ pub(crate) fn valid_path(server: &TestServer, operation: &Operation) -> String {
         "formation-requirements" => format!("{path}?state=VA&entityType=llc"),
         "formation-status" => order_status_path(server, path),
         "code-bodies" | "changes" | "coverage" | "me" | "checkout" | "purchase" | "formation-handoff" | "keys"
-        | "key-create" | "check" | "key-revoke" => path.to_owned(),
+        | "key-create" | "check" | "key-revoke" | "watches" | "watch-create" | "watch-remove" | "watch-changes"
+        | "watch-webhook" => path.to_owned(),
         other => panic!("the operation {other} needs an address here"),
     }
 }
@@ -72,6 +74,7 @@ pub(crate) fn routed_operations() -> impl Iterator<Item = &'static Operation> {
 pub(crate) fn ask(server: &TestServer, operation: &Operation, path: &str, key: Option<&str>) -> TestResponse {
     let body = operation.body.map(|body| match (operation.name, key) {
         ("key-revoke", Some(key)) => json!({ "id": key_created_by(server, key) }).to_string(),
+        ("watch-remove", Some(key)) => json!({ "id": watch_of(server, key) }).to_string(),
         _ => body.example.to_owned(),
     });
     let key = key.map(|key| format!("Authorization: Bearer {key}\r\n")).unwrap_or_default();
@@ -90,6 +93,14 @@ fn key_created_by(server: &TestServer, key: &str) -> KeyId {
     let wish = NewChildKey { name: "below".to_owned(), ..NewChildKey::default() };
     let created = server.accounts.create_child_key(creator.record.id, wish, &server.test_act(), &mut SystemEntropy);
     created.unwrap().record.id
+}
+
+/// The id of a watch that a key has; that of another key if it is no key.
+fn watch_of(server: &TestServer, key: &str) -> WatchId {
+    let keys = server.accounts.keys(None);
+    let Some(owner) = keys.iter().find(|known| key.starts_with(&known.record.prefix)) else { return WatchId(1) };
+    let subject = WatchSubject::Citation("3 S.F.C. § 823".to_owned());
+    server.accounts.add_watch(owner.record.id, subject, None, server.test_act().at).unwrap().0.id
 }
 
 fn metered() -> impl Iterator<Item = (&'static Operation, ScopeSet, Cost)> {
@@ -176,6 +187,11 @@ const SCOPES_OF_OPERATIONS: &[(&str, &[Scope])] = &[
     ("purchase", &Scope::ALL),
     ("keys", &Scope::ALL),
     ("key-create", &Scope::ALL),
+    ("watches", &[Scope::Search, Scope::Node]),
+    ("watch-create", &[Scope::Search, Scope::Node]),
+    ("watch-remove", &[Scope::Search, Scope::Node]),
+    ("watch-changes", &[Scope::Search, Scope::Node]),
+    ("watch-webhook", &[Scope::Search, Scope::Node]),
     ("key-revoke", &Scope::ALL),
 ];
 

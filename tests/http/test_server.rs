@@ -23,6 +23,7 @@ use hornbook_accounts::ids::{AccountId, Credits};
 use hornbook_accounts::key::KeyKind;
 use hornbook_accounts::scope::{Scope, ScopeSet};
 use hornbook_accounts::tier::Tariff;
+use hornbook_accounts::watches::WebhookPolicy;
 use hornbook_accounts::{Accounts, Durability, Settings};
 use hornbook_base::clock::{Clock, SystemClock};
 use hornbook_search::DepthChoice;
@@ -63,6 +64,8 @@ pub(crate) struct TestServerOptions {
     /// The provider of card payments.
     pub(crate) cards: Option<Arc<dyn CardPayments>>,
     pub(crate) base_url: &'static str,
+    /// Where reports of watched changes may be sent.
+    pub(crate) webhooks: WebhookPolicy,
     /// Handlers besides the operations.
     pub(crate) mounts: fn(&Arc<Service>) -> Mounts,
 }
@@ -77,6 +80,7 @@ impl TestServerOptions {
             logged_requests: RequestLogging::All,
             cards: None,
             base_url: "https://law.example",
+            webhooks: WebhookPolicy::Off,
             mounts: |_| Mounts::new(),
         }
     }
@@ -124,9 +128,10 @@ impl TestServer {
             mounts,
             cards,
             base_url,
+            webhooks,
         } = opening;
         let data = tempfile::tempdir().unwrap();
-        let settings = Settings { tariff, durability, ..Settings::default() };
+        let settings = Settings { tariff, durability, webhooks, ..Settings::default() };
         let accounts = Arc::new(Accounts::open(data.path(), settings, clock.now()).unwrap());
         let corpus = Arc::new(Corpus::new(Arc::clone(ENGINE.snapshot())).unwrap());
         let here = "127.0.0.1:0".parse().unwrap();

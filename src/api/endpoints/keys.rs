@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hornbook_accounts::Accounts;
 use hornbook_accounts::budget::Budget;
-use hornbook_accounts::changes::{ActContext, NewChildKey};
+use hornbook_accounts::changes::NewChildKey;
 use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::error::ChangeError;
 use hornbook_accounts::ids::KeyId;
@@ -12,14 +12,12 @@ use hornbook_accounts::records::KeyRecord;
 use hornbook_accounts::scope::ScopeSet;
 use hornbook_base::clock::{MILLIS_PER_DAY, UnixMillis};
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
+use super::body::{act, read};
 use super::budget::{BudgetLimits, BudgetReply};
 use super::me::accounts_error;
 use crate::api::error::ApiError;
-use crate::api::json::JsonObject;
 use crate::api::operation::{MeteredCall, PreparedWork};
 use crate::api::reply::Reply;
 
@@ -146,15 +144,6 @@ pub(in crate::api) fn prepare_revoke(call: &MeteredCall<'_>) -> Result<PreparedW
         let revoked = accounts.revoke_key(id, &act).map_err(|error| key_error(&error))?;
         Reply::json(&KeyReply::of(&accounts, &revoked, act.at))
     }))
-}
-
-fn act(call: &MeteredCall<'_>) -> ActContext {
-    ActContext { actor: call.caller.key.to_string(), at: call.now.wall }
-}
-
-fn read<T: DeserializeOwned>(body: &JsonObject, example: &str) -> Result<T, ApiError> {
-    serde_json::from_value(Value::Object(body.clone()))
-        .map_err(|error| ApiError::invalid_parameter("body", format!("the body is not valid: {error}; send {example}")))
 }
 
 fn key_error(error: &ChangeError) -> ApiError {

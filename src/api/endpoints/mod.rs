@@ -1,6 +1,7 @@
 //! One operation per file: its parameters, the types of its answer, its own checks, and its work. Several
-//! operations share `paging` and `filters`.
+//! operations share `paging`, `filters` and `body`.
 
+mod body;
 pub(super) mod browse;
 pub(super) mod budget;
 pub(super) mod changes;
@@ -37,3 +38,5 @@ pub(super) mod resolve;
 pub(super) mod search;
 pub(super) mod suggest;
 pub(super) mod verify_quote;
+pub(super) mod watch_reports;
+pub(super) mod watches;

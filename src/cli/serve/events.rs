@@ -3,6 +3,7 @@
 use hornbook::api::integrity::IntegrityEvent;
 use hornbook::http::Observers;
 use hornbook::log::{LogFields, LogLevel};
+use hornbook::watches::WatchEvent;
 use serde_json::json;
 
 pub(super) fn log_integrity_event(observers: &Observers, event: &IntegrityEvent) {
@@ -29,6 +30,29 @@ pub(super) fn log_integrity_event(observers: &Observers, event: &IntegrityEvent)
                 "the files of the served snapshot cannot be checked again",
                 &fields,
             );
+        }
+    }
+}
+
+pub(super) fn log_watch_event(observers: &Observers, event: &WatchEvent) {
+    match event {
+        WatchEvent::Reported { swap, keys } => {
+            let fields = [("snapshot", json!(swap.snapshot)), ("keys", json!(keys))];
+            log_event(observers, LogLevel::Info, "changes were reported to the keys that watch them", &fields);
+        }
+        WatchEvent::Unknown { swap, why } => {
+            let message = "what changed is not known to the keys that watch: the snapshot before cannot be opened; keep the \
+                           one in use until a new one is served ('hornbook snapshot prune' does)";
+            let fields = [("snapshot", json!(swap.snapshot)), ("why", json!(why))];
+            log_event(observers, LogLevel::Warning, message, &fields);
+        }
+        WatchEvent::GivenUp { key, why } => {
+            let fields = [("key", json!(key)), ("why", json!(why))];
+            log_event(observers, LogLevel::Warning, "a report of watched changes was not delivered", &fields);
+        }
+        WatchEvent::Failed { why } => {
+            let message = "watched changes could not be reported, and are tried again in a minute";
+            log_event(observers, LogLevel::Error, message, &[("why", json!(why))]);
         }
     }
 }

@@ -33,6 +33,7 @@ use hornbook::oauth::{SignIn, metadata_url};
 use hornbook::payments::Secret;
 use hornbook::payments::stripe::Stripe;
 use hornbook::payments::webhook::Webhook;
+use hornbook::watches::{WatchReporter, WatchThread};
 use hornbook_accounts::Accounts;
 use hornbook_accounts::blocking::forbid_on_this_thread;
 use hornbook_accounts::entropy::SystemEntropy;
@@ -42,7 +43,7 @@ use hornbook_base::clock::{Clock, SystemClock};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
-use self::events::{log_event, log_integrity_event};
+use self::events::{log_event, log_integrity_event, log_watch_event};
 use self::pages::{pages, review_page};
 use self::process::{keep_memory_private, raise_open_file_limit, warn_if_exposed};
 use self::reloader::{Reloader, reload_at_hangup};
@@ -221,6 +222,7 @@ impl RunningService<'_> {
             data: self.data.clone(),
             tls,
             observers: self.observers.clone(),
+            watches: self.report_watches(&service)?,
         });
         self.answer_administration(socket, Arc::clone(&reloader));
         let mounts = self.mounts(&service, webhook, Arc::clone(&reloader));
@@ -268,6 +270,17 @@ impl RunningService<'_> {
         let scrub_every = (hours > 0).then(|| Duration::from_secs(u64::from(hours) * 3600));
         let observers = self.observers.clone();
         IntegrityMonitor::start(Arc::clone(service), scrub_every, move |event| log_integrity_event(&observers, event))
+    }
+
+    /// Reports changes to keys that watch them, from now on and after each swap.
+    fn report_watches(&self, service: &Arc<Service>) -> std::io::Result<WatchThread> {
+        let observers = self.observers.clone();
+        WatchThread::start(WatchReporter {
+            service: Arc::clone(service),
+            data: self.data.clone(),
+            tell: Arc::new(move |event| log_watch_event(&observers, event)),
+            first_pause: None,
+        })
     }
 
     /// Answers administration commands on a thread that ends with the process, because nothing can stop

@@ -8,6 +8,7 @@ use hornbook::api::service::Service;
 use hornbook::api::snapshot_reload::ReloadResult;
 use hornbook::http::{Observers, Tls, TlsError};
 use hornbook::log::LogLevel;
+use hornbook::watches::WatchThread;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -18,6 +19,7 @@ pub(super) struct Reloader {
     pub(super) data: PathBuf,
     pub(super) tls: Option<Arc<Tls>>,
     pub(super) observers: Observers,
+    pub(super) watches: WatchThread,
 }
 
 impl Reloader {
@@ -46,6 +48,7 @@ impl Reloader {
         self.observers.metrics.reloaded(if reloaded.is_ok() { "done" } else { "refused" });
         match &reloaded {
             Ok(reloaded) => {
+                self.watches.wake();
                 let fields = [("snapshot", json!(reloaded.snapshot)), ("before", json!(reloaded.before))];
                 log_event(&self.observers, LogLevel::Info, "reloaded", &fields);
             }

@@ -2,6 +2,7 @@
 //! tools, errors and headers.
 
 use hornbook_accounts::tier::{PackName, Tariff};
+use hornbook_accounts::watches::WATCHES_MAX;
 use hornbook_base::thousands::grouped;
 use maud::{Markup, html};
 
@@ -12,8 +13,10 @@ use super::source::DocsSource;
 use crate::api::documents::markdown;
 use crate::api::error::ErrorCode;
 use crate::api::headers::{HEADERS, Header, HeaderScope};
+use crate::api::operation::WATCHES_PAGE_PATH;
 use crate::api::operations::OPERATIONS;
 use crate::api::subject::Subject;
+use crate::api::watch_matches::WATCHED_RESULTS;
 use crate::web::formatting::dollars;
 
 /// A part of a page.
@@ -38,6 +41,7 @@ pub(super) const fn parts_of(subject: Subject) -> &'static [Part] {
             Part { anchor: "errors", title: "Errors", body: errors },
             Part { anchor: "response-headers", title: "Response headers", body: headers },
         ],
+        Subject::Watching => &[Part { anchor: "watching", title: "How watching works", body: watching }],
         Subject::Search
         | Subject::Law
         | Subject::Changes
@@ -101,6 +105,27 @@ fn prices(_: &DocsSource<'_>) -> Markup {
             }
         },
     )
+}
+
+fn watching(_: &DocsSource<'_>) -> Markup {
+    html! {
+        p {
+            "A key watches up to " (grouped(WATCHES_MAX as u64)) " provisions, containers, citations and searches, for free ("
+            (link_to("watch-create")) "). A provision is watched under whatever number it gets; a container with everything in it; \
+             a citation as whatever has that number; of a search, the first " (WATCHED_RESULTS) " results. Whenever a newer edition \
+             is served here, what it changed among them is reported once: at " (link_to("watch-changes")) ", to people at "
+            a href=(WATCHES_PAGE_PATH) { (WATCHES_PAGE_PATH) } ", and to a webhook (" (link_to("watch-webhook")) ") where the operator allows it."
+        }
+        p {
+            "A webhook receives a " code { "POST" } " with a JSON object: " code { "kind" } " is " code { "law.changed" } ", "
+            code { "id" } " is the same if the report is sent again, " code { "changes" } " are the first hundred of " code { "total" }
+            ", as above. The header " code { "hornbook-signature: t=TIME,v1=TAG" } " has the time in seconds and the HMAC-SHA256 of "
+            code { "TIME.BODY" } " under the secret, in hexadecimal digits: compute it over the bytes received, compare, and refuse \
+             times more than five minutes away. Answer with 2xx within ten seconds; anything else, also a redirect, counts as a failure, \
+             after which the report is sent again, up to eleven times in 17 hours. A replaced key hands its watches and its webhook to the \
+             new one; they end with the key."
+        }
+    }
 }
 
 fn agents(source: &DocsSource<'_>) -> Markup {

@@ -14,6 +14,7 @@ use super::mentions::CitationLinks;
 use super::references::entry;
 use super::standing::{banners, in_effect};
 use super::text::LawText;
+use crate::api::operation::WATCHES_PAGE_PATH;
 use crate::api::replies::{LinkedCandidate, NodeLink, NoteReply, ReferenceList, ResolveReply, WordingReply};
 use crate::web::formatting::{currency_of, day_form, status_of, written_day};
 use crate::web::untrusted_text::{UntrustedText, short_heading};
@@ -160,6 +161,7 @@ impl<'p> ProvisionPage<'p> {
                 a href=(self.provision.path_of(View::Markdown)) { "Markdown" }
                 a href=(self.provision.path_of(View::Text)) { "Text" }
                 a href=(self.provision.path_of(View::History)) { "History" }
+                a href={ (WATCHES_PAGE_PATH) "?node=" (self.provision.id) } rel="nofollow" { "Watch" }
                 (day_form(self.provision.path(), day))
                 button type="button" data-print hidden { "Print" }
             }

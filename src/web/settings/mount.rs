@@ -7,7 +7,8 @@ use hornbook_accounts::key::LinkToken;
 use hornbook_accounts::people::LINK_PATH;
 
 use super::shared::SettingsContext;
-use super::{account_changes, ledger, overview, sign_in};
+use super::{account_changes, ledger, overview, sign_in, watches};
+use crate::api::operation::WATCHES_PAGE_PATH;
 use crate::mount::{Methods, Mount, MountFuture, MountRequest, MountResponse, RateLimitedBy};
 use crate::web::page_context::PageContext;
 use crate::web::page_error::PageError;
@@ -41,6 +42,7 @@ impl AccountPages {
             "/settings/sign-in" => Ok(sign_in::sign_in_page(shared, &seen, "", ReturnPath::of_page(&seen).as_ref())),
             "/settings/sign-up" => sign_in::sign_up_page(shared, &seen, "", None, ReturnPath::of_page(&seen).as_ref()),
             "/settings/ledger" => ledger::shown(shared, &seen).await,
+            WATCHES_PAGE_PATH => watches::shown(shared, &seen).await,
             "/settings/ledger.csv" => ledger::exported(shared, &seen).await,
             path => sign_in::link_page(shared, &seen, token_in(path)?, None).await,
         }
@@ -60,6 +62,8 @@ impl AccountPages {
             "/settings/keys/rotate" => account_changes::rotate_key(shared, &seen, &form).await,
             "/settings/keys/budget" => account_changes::set_budget(shared, &seen, &form).await,
             "/settings/keys/revoke" => account_changes::revoke_key(shared, &seen, &form).await,
+            WATCHES_PAGE_PATH => watches::add(shared, &seen, &form).await,
+            "/settings/watches/remove" => watches::remove(shared, &seen, &form).await,
             "/settings/packs" => account_changes::buy(shared, &seen, &form).await,
             "/settings/password" => account_changes::change_password(shared, &seen, &form).await,
             "/settings/sessions" => account_changes::end_sessions(shared, &seen, &form).await,
@@ -75,13 +79,14 @@ fn token_in(path: &str) -> Result<LinkToken, PageError> {
 
 /// Paths that only show pages, paths with both a page and a form, and paths that only accept forms.
 const PAGES: &[&str] = &["/settings", "/settings/ledger", "/settings/ledger.csv"];
-const PAGES_WITH_FORMS: &[&str] = &["/settings/sign-in", "/settings/sign-up"];
+const PAGES_WITH_FORMS: &[&str] = &["/settings/sign-in", "/settings/sign-up", WATCHES_PAGE_PATH];
 const FORMS: &[&str] = &[
     "/settings/sign-out",
     "/settings/keys",
     "/settings/keys/rotate",
     "/settings/keys/budget",
     "/settings/keys/revoke",
+    "/settings/watches/remove",
     "/settings/packs",
     "/settings/password",
     "/settings/sessions",

@@ -14,6 +14,7 @@ use super::chart::{self, Usage, UsageSums};
 use super::keys::{self, ShownKey};
 use super::shared::{SettingsContext, action};
 use super::sign_in::new_password_field;
+use super::watches;
 use crate::mount::MountResponse;
 use crate::web::formatting::{credits, day, day_and_time, dollars, signed};
 use crate::web::frame::{Page, SiteSection};
@@ -35,6 +36,7 @@ struct Account {
     purchases: Vec<PurchaseRecord>,
     sessions: Vec<SessionView>,
     sums: UsageSums,
+    watches: usize,
 }
 
 pub(super) async fn shown(shared: &SettingsContext, seen: &PageRequest<'_>) -> Result<MountResponse, PageError> {
@@ -55,6 +57,7 @@ pub(super) async fn shown(shared: &SettingsContext, seen: &PageRequest<'_>) -> R
             keys: keys::of(&accounts, id, now.wall),
             purchases: accounts.newest_purchases(id, PURCHASES_SHOWN)?,
             sessions: accounts.sessions(id, now.wall),
+            watches: watches::count(&accounts, id)?,
             sums: sums.of(&accounts, id, now.wall.day(), CHARTED_DAYS)?,
         })
     });
@@ -71,6 +74,7 @@ pub(super) async fn shown(shared: &SettingsContext, seen: &PageRequest<'_>) -> R
             @if account.sums.is_cut { p.count { "Includes only the newest " (chart::ENTRIES_MAX) " entries since the last view." } }
             p { a href="/settings/ledger" { "Ledger" } " · " a href="/settings/ledger.csv" { "Export as CSV" } }
         }
+        (watches::summary(account.watches))
         (keys::sections(seen, &account.keys))
         (packs(seen, &tariff, &account.purchases))
         (password(seen))
