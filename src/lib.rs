@@ -3,6 +3,7 @@
 pub mod admin;
 pub mod api;
 pub mod bench;
+pub mod channel_files;
 pub mod client;
 pub mod config;
 pub mod evaluate;

@@ -125,7 +125,7 @@ impl Channel {
             });
             let is_since_sound =
                 pack.since.as_ref().is_none_or(|since| is_snapshot_id(since) && *since != self.snapshot);
-            if !is_file_name(&pack.file) || !is_sound || !is_since_sound {
+            if !is_channel_file_name(&pack.file) || !is_sound || !is_since_sound {
                 return Err(format!("its pack '{}' is not possible", pack.file));
             }
         }
@@ -171,7 +171,8 @@ pub fn is_channel_name(name: &str) -> bool {
 }
 
 /// A name that is one part of a path and of a URL as it is.
-fn is_file_name(name: &str) -> bool {
+/// Whether a file of a channel may have this name.
+pub fn is_channel_file_name(name: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     (1..=200).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(is_allowed)
 }

@@ -25,7 +25,9 @@ mod word_patch;
 #[cfg(test)]
 mod tests;
 
-pub use channel::{CHANNEL_FILE_NAME, CHANNEL_FORMAT, Channel, ChannelError, ChannelPack, is_channel_name};
+pub use channel::{
+    CHANNEL_FILE_NAME, CHANNEL_FORMAT, Channel, ChannelError, ChannelPack, is_channel_file_name, is_channel_name,
+};
 pub use earlier::EarlierBlocks;
 pub use error::PackError;
 pub use index::{BlockCoding, BlockEntry, BlockPlace, InvalidIndex, PackIndex, PackedBytes, PackedFile};

@@ -17,7 +17,7 @@ pub const AS_OF_NAME: &str = "asOf";
 pub(crate) const LAW_PATH: &str = "/law/";
 
 /// The first parts of all other paths of the server.
-const RESERVED: [&str; 25] = [
+const RESERVED: [&str; 26] = [
     ".well-known",
     "api",
     "assets",
@@ -25,6 +25,7 @@ const RESERVED: [&str; 25] = [
     "browse",
     "changes",
     "changes.atom",
+    "channel",
     "check",
     "cite",
     "coverage",

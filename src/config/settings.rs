@@ -32,6 +32,8 @@ settings! {
         origin: Option<BaseUrl> = DefaultValue::None, "URL of the folder of a channel, from which 'hornbook snapshot pull' fetches new editions";
         trusted_keys: Vec<TrustedKey> = DefaultValue::None,
             "public keys of minisign whose signatures on packs and channels are accepted";
+        share: Option<PathBuf> = DefaultValue::None,
+            "folder of a channel ('hornbook snapshot pack --channel') that other boxes may pull from this server, at /channel; none: no folder";
     }
     server: Server {
         listen: SocketAddr = DefaultValue::Text("127.0.0.1:8080"), "address and port to listen on";

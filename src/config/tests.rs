@@ -161,6 +161,7 @@ fn every_value_in_force_has_its_origin() {
     let expected = [
         "snapshots.origin",
         "snapshots.trusted_keys",
+        "snapshots.share",
         "server.cross_origins",
         "server.proxies",
         "mcp.hosts",

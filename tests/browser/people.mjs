@@ -110,6 +110,30 @@ await person.goto(base + "/settings/ledger");
 await seen(person, "usage");
 await shoot(person, "ledger");
 
+// The person watches a provision from its page and a search; the operator serves a newer edition, which changed one.
+await person.goto(base + "/?q=Arden+Rev.+Stat.+24-2-203");
+await person.click("main a:has-text('24-2-203')");
+await person.click(".tools >> text=Watch");
+assert.equal(await person.inputValue("#watch-what"), "Arden Rev. Stat. § 24-2-203");
+await person.click("main button:has-text('Watch')");
+await person.fill("#watch-what", "access to plats");
+await person.click("main button:has-text('Watch')");
+await seen(person, "Search: access to plats");
+await seen(person, "Nothing yet");
+await operator.goto(base + "/operator");
+await operator.click("#snapshots ~ * button:has-text('Serve')");
+await operator.waitForLoadState();
+for (let waited = 0; !(await person.textContent("main")).includes("Reworded"); waited++) {
+  assert.ok(waited < 50, "the newer edition is not reported to who watches");
+  await person.waitForTimeout(200);
+  await person.reload();
+}
+await shoot(person, "watches");
+await person.click("li:has-text('access to plats') button:has-text('Stop')");
+assert.equal(await person.locator("text=Search: access to plats").count(), 0);
+await person.goto(base + "/settings");
+await seen(person, "1 thing.");
+
 // A program hands over a formation; the person accepts it, the operator moves it, the person follows it.
 const address = { street: "1 Main Street", city: "Dover", state: "DE", zip: "19901" };
 const intake = {
@@ -165,5 +189,5 @@ await plain.waitForURL(/sign-in/);
 
 const cookies = await person.context().cookies();
 assert.deepEqual(cookies.map(({ name, secure, httpOnly, sameSite }) => [name, secure, httpOnly, sameSite]), [["__Host-hornbook-session", true, true, "Strict"]]);
-tell("ok a person signs up, is approved, makes a key, buys a pack, lets an agent in and forms a company");
+tell("ok a person signs up, is approved, makes a key, buys a pack, lets an agent in, watches the law and forms a company");
 await finish();

@@ -1,12 +1,16 @@
 //! Snapshots as files: packing, signing, installing on another machine, and following a channel.
 
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
 use crate::bad_input::PLAN_HEAD;
 use crate::publisher::{Publisher, ResponseFault};
+use crate::serving::ServeProcess;
 use crate::{hornbook, stderr, stdout};
 
 /// The folder of the channel at the publisher.
@@ -68,6 +72,101 @@ impl Machines {
         let url = format!("{}{FOLDER}/", publisher.base);
         let arguments = [&["snapshot", "pull", url.as_str(), "--trust", self.key.as_str(), "--json"], more].concat();
         self.run("box", &arguments).map(|text| serde_json::from_str(&text).unwrap())
+    }
+}
+
+/// A search of a server, and the snapshot that answered.
+fn searched(server: &ServeProcess, key: &str, words: &str) -> (String, String) {
+    let mut stream = TcpStream::connect(&server.address).unwrap();
+    let request = format!(
+        "GET /api/v1/search?q={words} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {key}\r\nConnection: close\r\n\r\n",
+        server.address
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    let snapshot = answer.lines().find_map(|line| line.strip_prefix("x-corpus-snapshot: ")).unwrap().to_owned();
+    (snapshot, answer)
+}
+
+/// The origin is a running server that shares its channel, and the box a running server that switches without a failed
+/// request.
+#[test]
+fn a_serving_box_follows_a_serving_origin() {
+    let machines = Machines::new();
+    let first = machines.build("Cats are free.");
+    let channel = machines.at("channel").display().to_string();
+    let publish = || {
+        let key = machines.at("law.key").display().to_string();
+        machines.builder(&["snapshot", "pack", "--channel", &channel, "--name", "us-law", "--key", &key]);
+    };
+    publish();
+    let share = format!("snapshots.share={channel}");
+    let origin = ServeProcess::start(&machines.at("builder"), &[&share]);
+    let url = format!("http://{}/channel", origin.address);
+    let pull = || {
+        let arguments = ["snapshot", "pull", &url, "--trust", &machines.key, "--json", "--swap"];
+        let text = machines.run("box", &arguments).unwrap();
+        serde_json::from_str::<Value>(&text).unwrap()
+    };
+    assert_eq!(pull()["snapshot"], first.as_str());
+    let account = machines.run("box", &["account", "create", "Edge", "--approve"]).unwrap();
+    let account = account.split_whitespace().find(|word| word.starts_with("acct-")).unwrap().to_owned();
+    let key = machines.run("box", &["key", "create", account.trim_matches(','), "--name", "edge"]).unwrap();
+    let key = key.split_whitespace().find(|word| word.starts_with("hb_live_")).unwrap().to_owned();
+    let edge = ServeProcess::start(
+        &machines.at("box"),
+        &["free.per_minute=100000", "free.per_day=100000", "free.monthly_units=100000"],
+    );
+    assert_eq!(searched(&edge, &key, "cats").0, first);
+
+    let second = machines.build("Cats must be on a leash, too.");
+    publish();
+    let stopped = AtomicBool::new(false);
+    let seen = std::thread::scope(|scope| {
+        let asking = scope.spawn(|| {
+            let mut seen = Vec::new();
+            while !stopped.load(Ordering::Relaxed) {
+                let (snapshot, answer) = searched(&edge, &key, "cats");
+                let text = if snapshot == first { "Cats are free" } else { "Cats must be" };
+                assert!(answer.contains(text), "{answer}");
+                seen.push(snapshot);
+            }
+            seen
+        });
+        let pulled = pull();
+        assert_eq!((&pulled["snapshot"], &pulled["isCurrent"]), (&second.as_str().into(), &true.into()));
+        assert!(pulled["localBytes"].as_u64() > pulled["fetchedBytes"].as_u64(), "most blocks were there: {pulled}");
+        while searched(&edge, &key, "cats").0 != second {}
+        stopped.store(true, Ordering::Relaxed);
+        asking.join().unwrap()
+    });
+    let switched = seen.iter().position(|snapshot| *snapshot == second).unwrap_or(seen.len());
+    assert!(switched > 0 && seen[switched..].iter().all(|snapshot| *snapshot == second), "it never goes back");
+
+    // What is not of the channel is not offered, and parts of files are.
+    let get = |path: &str, range: &str| {
+        let mut stream = TcpStream::connect(&origin.address).unwrap();
+        let head = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{range}\r\n", origin.address);
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        answer
+    };
+    let whole = fs::read(machines.at("channel").join(format!("{second}.pack"))).unwrap();
+    let part = get(&format!("/channel/{second}.pack"), "Range: bytes=5-1004\r\n");
+    let text = String::from_utf8_lossy(&part).into_owned();
+    assert!(
+        text.starts_with("HTTP/1.1 206 ") && text.contains(&format!("content-range: bytes 5-1004/{}\r\n", whole.len()))
+    );
+    assert!(part.ends_with(&whole[5..1005]));
+    assert!(get(&format!("/channel/{second}.pack"), "").ends_with(&whole));
+    for other in
+        ["/channel/", "/channel/..%2Flaw.key", "/channel/../law.key", "/channel/.hidden", "/channel/absent.pack"]
+    {
+        let answer = String::from_utf8_lossy(&get(other, "")).into_owned();
+        assert!(answer.starts_with("HTTP/1.1 404 ") || answer.starts_with("HTTP/1.1 400 "), "{other}: {answer}");
     }
 }
 

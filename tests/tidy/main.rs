@@ -51,6 +51,7 @@ const ALLOWED_IMPORTS: &[(&str, &[&str])] = &[
     ("api", &["accounts", "formation", "single_flight", "network", "percent", "token_buckets", "search"]),
     ("watches", &["accounts", "api", "client", "tls_client", "webhook"]),
     ("mount", &["accounts", "api", "formation", "web_origin"]),
+    ("channel_files", &["mount"]),
     ("oauth", &["accounts", "api", "mount", "percent"]),
     ("mcp", &["accounts", "api", "client", "mount", "network", "token_buckets", "web_origin"]),
     (
@@ -97,6 +98,7 @@ const ALLOWED_IMPORTS: &[(&str, &[&str])] = &[
             "admin",
             "api",
             "bench",
+            "channel_files",
             "sigbus",
             "client",
             "config",

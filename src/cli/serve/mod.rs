@@ -21,6 +21,7 @@ use hornbook::api::cards::CardPayments;
 use hornbook::api::corpus::Corpus;
 use hornbook::api::integrity::IntegrityMonitor;
 use hornbook::api::service::{Service, ServiceParts};
+use hornbook::channel_files::ChannelFiles;
 use hornbook::config::{AgentSignIn, Config};
 use hornbook::formation::requirements_file::requirements;
 use hornbook::http::{HttpSettings, Mounts, Observers, Server};
@@ -317,6 +318,9 @@ impl RunningService<'_> {
         let metrics = Arc::clone(&self.observers.metrics);
         let mcp = Arc::new(Mcp::new(Arc::clone(service)));
         let mut mounts = Mounts::from_iter(webhook);
+        mounts.extend(
+            self.config.snapshots.share.clone().map(|folder| Arc::new(ChannelFiles::new(folder)) as Arc<dyn Mount>),
+        );
         let sign_in = self.sign_in(service);
         let sign_in_metadata = sign_in.as_ref().map(|_| metadata_url(service.base_url()));
         let mcp_settings = McpSettings { sign_in_metadata, ..settings::mcp(self.config) };
