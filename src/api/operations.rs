@@ -228,7 +228,7 @@ pub static OPERATIONS: &[Operation] = &[
         subject: Subject::Checks,
         summary: "The citations and quotations of a document, each compared with the law",
         details: Some(
-            "The body is JSON, or the document itself with its media type: text/plain, text/markdown, text/html or .docx, at most 1 MB. \
+            "The body is JSON, or the document itself with its media type: text/plain, text/markdown, text/html, .docx or application/pdf, at most 1 MB. \
              Short forms (`id.`, `§ 12(b)`) are followed where only one provision can be meant. A quotation is compared with the \
              citation near it; typography makes no difference, and brackets and ellipses may announce changes. `dryRun=true` says the price.",
         ),

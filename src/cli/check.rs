@@ -21,7 +21,7 @@ use crate::cli::{CommandError, GlobalOptions};
 
 /// Check whether a document cites and quotes the law correctly
 ///
-/// Reads text, Markdown, HTML and .docx. Finds every citation of a statute or regulation, follows
+/// Reads text, Markdown, HTML, .docx, and .pdf with text. Finds every citation of a statute or regulation, follows
 /// short forms such as "id." and "§ 12(b)", and compares each quotation near a citation with the
 /// law. Prints what is wrong or doubtful, with its place; --all prints everything.
 ///
@@ -33,7 +33,7 @@ pub(crate) struct Check {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Its format: text, markdown, html or docx [default: by the end of the name, else text]
+    /// Its format: text, markdown, html, docx or pdf [default: by the end of the name, else text]
     #[arg(long, value_name = "FORMAT", value_parser = format_with_name)]
     format: Option<BriefFormat>,
 

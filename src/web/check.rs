@@ -73,8 +73,9 @@ fn document_of(sent: &UploadedForm) -> Result<SentDocument, ApiError> {
     match &sent.file {
         Some((name, bytes)) => {
             let format = BriefFormat::of_file_name(name).ok_or_else(|| {
-                let message =
-                    format!("the name '{name}' does not say what the file is; save it as .docx, .html, .md or .txt");
+                let message = format!(
+                    "the name '{name}' does not say what the file is; save it as .docx, .pdf, .html, .md or .txt"
+                );
                 ApiError::invalid_parameter("body", message)
             })?;
             Ok(SentDocument { name: name.clone(), format, bytes: bytes.clone() })
@@ -127,8 +128,8 @@ fn form(text: &str) -> Markup {
         form.document action=(CHECK_PAGE_PATH) method="post" enctype="multipart/form-data" {
             label for="text" { "Paste the text" }
             textarea #text name="text" rows="12" maxlength="1000000" spellcheck="false" { (text) }
-            label for="file" { "or choose a file (.docx, .html, .md or .txt, at most 1 MB)" }
-            input #file type="file" name="file" accept=".docx,.html,.htm,.md,.markdown,.txt";
+            label for="file" { "or choose a file (.docx, .pdf with text, .html, .md or .txt, at most 1 MB)" }
+            input #file type="file" name="file" accept=".docx,.pdf,.html,.htm,.md,.markdown,.txt";
             label for="since" { "Written on (optional): law that was reworded since then is shown" }
             input #since type="date" name="since";
             button type="submit" { "Check" }

@@ -63,7 +63,7 @@ fn the_exit_code_says_whether_anything_is_wrong_or_could_not_be_checked() {
         (&["latin.txt"], "latin.txt: byte 3 of the document is not UTF-8"),
         (&["right.txt", "--snapshot", "nowhere"], "nowhere"),
         (&["right.txt", "--html", "nowhere/a.html"], "cannot write 'nowhere/a.html'"),
-        (&["right.txt", "--format", "odt"], "write one of text, markdown, html, docx"),
+        (&["right.txt", "--format", "odt"], "write one of text, markdown, html, docx, pdf"),
     ] {
         let refused = folder.check(arguments);
         assert_eq!(refused.status.code(), Some(2), "{arguments:?}");

@@ -3,6 +3,7 @@
 mod docx;
 mod html;
 mod markdown;
+mod pdf;
 mod plain_text;
 
 use std::cell::Cell;
@@ -29,10 +30,11 @@ pub enum BriefFormat {
     Markdown,
     Html,
     Docx,
+    Pdf,
 }
 
 impl BriefFormat {
-    pub const ALL: [Self; 4] = [Self::Text, Self::Markdown, Self::Html, Self::Docx];
+    pub const ALL: [Self; 5] = [Self::Text, Self::Markdown, Self::Html, Self::Docx, Self::Pdf];
 
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -40,6 +42,7 @@ impl BriefFormat {
             Self::Markdown => "markdown",
             Self::Html => "html",
             Self::Docx => "docx",
+            Self::Pdf => "pdf",
         }
     }
 
@@ -49,7 +52,13 @@ impl BriefFormat {
             Self::Markdown => "text/markdown",
             Self::Html => "text/html",
             Self::Docx => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            Self::Pdf => "application/pdf",
         }
+    }
+
+    /// Whether a document of this format is text, and not a file that has to be unpacked.
+    pub const fn is_text(self) -> bool {
+        !matches!(self, Self::Docx | Self::Pdf)
     }
 
     pub fn with_name(name: &str) -> Option<Self> {
@@ -70,6 +79,7 @@ impl BriefFormat {
             "md" | "markdown" => Some(Self::Markdown),
             "html" | "htm" | "xhtml" => Some(Self::Html),
             "docx" => Some(Self::Docx),
+            "pdf" => Some(Self::Pdf),
             _ => None,
         }
     }
@@ -90,6 +100,17 @@ pub enum BriefError {
     LongTag,
     #[error("cannot read the document as .docx: {0}; save it again with a word processor")]
     Docx(String),
+    #[error("cannot read the document as .pdf: {0}; print it to a new PDF file, or save it as .docx or text")]
+    Pdf(String),
+    #[error("the PDF file is encrypted and needs a password; save it without a password")]
+    EncryptedPdf,
+    #[error("the PDF file contains no text, only pictures, like a scan; recognise its text (OCR) and save it again")]
+    PdfWithoutText,
+    #[error(
+        "page {page}: the font {font} does not say which letters its signs mean; recognise the text of the file (OCR), or \
+         save the document as .docx or text"
+    )]
+    PdfFont { page: u32, font: String },
 }
 
 /// What a block of a document is.
@@ -113,10 +134,13 @@ pub(crate) struct BriefBlock {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BriefPlace {
-    /// The line of the file, from 1. Absent in a .docx document.
+    /// The page of a .pdf document, from 1. Absent in other documents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<u32>,
+    /// The line of the file, from 1; in a .pdf document, of the page from its top. Absent in a .docx document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// The character within the line, from 1. Absent in a .docx document.
+    /// The character within the line, from 1. Absent in a .docx or .pdf document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
     /// The paragraph of the document, from 1: headings, list items and notes count too.
@@ -125,8 +149,9 @@ pub struct BriefPlace {
 
 impl std::fmt::Display for BriefPlace {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match (self.line, self.column) {
-            (Some(line), Some(column)) => write!(f, "line {line}, column {column}"),
+        match (self.page, self.line, self.column) {
+            (Some(page), Some(line), _) => write!(f, "page {page}, line {line}"),
+            (None, Some(line), Some(column)) => write!(f, "line {line}, column {column}"),
             _ => write!(f, "paragraph {}", self.paragraph),
         }
     }
@@ -148,6 +173,16 @@ pub struct Brief {
     /// The latest place that was looked up: the offsets of its line and of itself in the file, and its column.
     latest: Cell<(usize, usize, usize)>,
     notes: Vec<NoteReference>,
+    /// Ascending: where in the text a line of a page begins. Empty if the document has no pages.
+    page_lines: Vec<PageLine>,
+}
+
+/// Where a line of a page begins.
+#[derive(Clone, Copy, Debug)]
+struct PageLine {
+    at: usize,
+    page: u32,
+    line: u32,
 }
 
 /// A reference to a footnote or endnote.
@@ -170,11 +205,15 @@ impl Brief {
             docx::read(bytes, &mut writer)?;
             return writer.finish(String::new());
         }
+        if format == BriefFormat::Pdf {
+            pdf::read(bytes, &mut writer)?;
+            return writer.finish(String::new());
+        }
         let source = std::str::from_utf8(bytes).map_err(|error| BriefError::NotUtf8 { at: error.valid_up_to() })?;
         match format {
             BriefFormat::Markdown => markdown::read(source, &mut writer),
             BriefFormat::Html => html::read(source, &mut writer)?,
-            BriefFormat::Text | BriefFormat::Docx => plain_text::read(source, &mut writer),
+            BriefFormat::Text | BriefFormat::Docx | BriefFormat::Pdf => plain_text::read(source, &mut writer),
         }
         writer.finish(source.to_owned())
     }
@@ -201,14 +240,18 @@ impl Brief {
     pub(crate) fn place(&self, offset: usize) -> BriefPlace {
         let paragraph = self.blocks.partition_point(|block| block.range.start <= offset).max(1);
         let paragraph = u32::try_from(paragraph).unwrap_or(u32::MAX);
+        let page_line = self.page_lines.partition_point(|line| line.at <= offset).checked_sub(1);
+        if let Some(&PageLine { page, line, .. }) = page_line.and_then(|at| self.page_lines.get(at)) {
+            return BriefPlace { page: Some(page), line: Some(line), column: None, paragraph };
+        }
         let Some(source) = self.source_offset(offset) else {
-            return BriefPlace { line: None, column: None, paragraph };
+            return BriefPlace { page: None, line: None, column: None, paragraph };
         };
         let line = self.line_starts.partition_point(|&start| start <= source).max(1);
         let start = self.line_starts.get(line - 1).copied().unwrap_or(0);
         let column = self.column(start, source);
         let number = |number: usize| u32::try_from(number).ok();
-        BriefPlace { line: number(line), column: number(column), paragraph }
+        BriefPlace { page: None, line: number(line), column: number(column), paragraph }
     }
 
     /// The characters before a place in its line. Places are mostly looked up in order: a line is counted on from the
@@ -244,6 +287,7 @@ struct BlockWriter {
     references: Vec<(usize, String)>,
     /// The first paragraph of each note, by its label.
     note_blocks: HashMap<String, usize>,
+    page_lines: Vec<PageLine>,
 }
 
 impl BlockWriter {
@@ -270,6 +314,11 @@ impl BlockWriter {
             }
         }
         self.text.push(character);
+    }
+
+    /// What follows is in this line of this page.
+    fn begin_page_line(&mut self, page: u32, line: u32) {
+        self.page_lines.push(PageLine { at: self.text.len(), page, line });
     }
 
     /// Adds a reference to a note.
@@ -303,7 +352,7 @@ impl BlockWriter {
         if self.is_too_long() {
             return Err(BriefError::TooMuchText);
         }
-        let Self { text, blocks, source_offsets, references, note_blocks, .. } = self;
+        let Self { text, blocks, source_offsets, references, note_blocks, page_lines, .. } = self;
         let note = |(at, label): (usize, String)| {
             let block = note_blocks.get(&label).copied().filter(|&block| block < blocks.len())?;
             Some(NoteReference { at, block })
@@ -318,6 +367,7 @@ impl BlockWriter {
             latest: Cell::new((usize::MAX, 0, 1)),
             source,
             notes,
+            page_lines,
         })
     }
 }

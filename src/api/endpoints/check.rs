@@ -56,7 +56,7 @@ pub(in crate::api) struct CheckRequest {
 pub fn body_of_document(media_type: &str, bytes: &[u8]) -> Option<Result<JsonObject, ApiError>> {
     let format = BriefFormat::of_media_type(media_type)?;
     let content = match format {
-        BriefFormat::Docx => ("document", Ok(Base64::Standard.encode(bytes))),
+        BriefFormat::Docx | BriefFormat::Pdf => ("document", Ok(Base64::Standard.encode(bytes))),
         _ => ("text", String::from_utf8(bytes.to_vec())),
     };
     Some(match content {
@@ -154,10 +154,11 @@ fn read(body: CheckRequest) -> Result<Brief, ApiError> {
     let CheckRequest { text, document, format } = body;
     let format = format.unwrap_or(BriefFormat::Text);
     let bytes = match (text, document) {
-        (Some(text), None) if format == BriefFormat::Docx => {
+        (Some(text), None) if !format.is_text() => {
             return Err(invalid(format!(
-                "{} characters of text are no .docx file; send it as document, in base64",
-                text.len()
+                "{} characters of text are no .{} file; send it as document, in base64",
+                text.len(),
+                format.as_str()
             )));
         }
         (Some(text), None) => text.into_bytes(),
