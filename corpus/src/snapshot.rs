@@ -11,7 +11,7 @@ use crate::analyzer;
 use crate::cards::Cards;
 use crate::catalogue::{Catalogue, CatalogueError, CodeBody};
 use crate::chunks::ChunkTable;
-use crate::citation::{ActLaw, CitationKey, Grammar, SectionOfAct, act_name_key};
+use crate::citation::{ActLaw, CitationKey, Grammar, LawDivision, SectionOfAct, act_name_key};
 use crate::citation_index::{CitationIndex, CitationKind};
 use crate::damage::{Damage, catch_panic_as_damage};
 use crate::embed::{Embedder, embedder};
@@ -263,7 +263,7 @@ impl Snapshot {
     }
 
     /// The laws, each with the division that it is limited to, that notes call by the name of an act, each once.
-    pub fn laws_of_act(&self, name: &str) -> Result<Vec<(ActLaw, Option<Box<str>>)>, NodesError> {
+    pub fn laws_of_act(&self, name: &str) -> Result<Vec<LawDivision>, NodesError> {
         let key = act_name_key(name);
         let mut found = Vec::new();
         for (node, kind) in self.citations.candidates(&key) {

@@ -16,6 +16,13 @@ pub enum ActLaw {
     RevisedStatutes,
 }
 
+/// A law, or one division of it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LawDivision {
+    pub law: ActLaw,
+    pub division: Option<Box<str>>,
+}
+
 /// A section of an act.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SectionOfAct {
@@ -32,9 +39,9 @@ pub struct SectionOfAct {
 impl ActLaw {
     /// Reads a law in the form in which a snapshot contains it, and its division if it names one: `Pub. L. 93-406`,
     /// `Pub. L. 105-277, div. G`, `Act of Aug. 29, 1935, ch. 814`.
-    pub fn parse(text: &str) -> Option<(Self, Option<Box<str>>)> {
+    pub fn parse(text: &str) -> Option<LawDivision> {
         let (law, _, division) = Self::read_division(text)?;
-        Some((law, division.map(Into::into)))
+        Some(LawDivision { law, division: division.map(Into::into) })
     }
 
     /// Reads a law, its day and its division.

@@ -141,16 +141,16 @@ impl Grammar {
             if let Some((section, end)) = self.section_of_law(folded, law, end)
                 && ends(end)
             {
-                return Some(vec![PopularCitation::Section { section, listed: None }]);
+                return Some(vec![self.listed_by_law(section)]);
             }
         }
         if let Some((section, end)) = self.section_before_law(folded, start)
             && ends(end)
         {
-            return Some(vec![PopularCitation::Section { section, listed: None }]);
+            return Some(vec![self.listed_by_law(section)]);
         }
         if let Some(section) = SectionOfAct::parse(text.trim()) {
-            return Some(vec![PopularCitation::Section { section: self.act_section_of(section), listed: None }]);
+            return Some(vec![self.listed_by_law(self.act_section_of(section))]);
         }
         let sections = self.act_sections(folded, start, true).filter(|found| ends(found.end));
         if let Some(found) = sections {
@@ -190,6 +190,18 @@ impl Grammar {
             subdivisions: number.subdivisions,
             body: self.us_code(),
         })
+    }
+
+    /// Adds where the table lists a section that is cited by the number of its law.
+    fn listed_by_law(&self, section: ActSection) -> PopularCitation {
+        let of_law = ACTS.rows.iter().filter(|act| act.law.is_some() && act.law == section.law);
+        // Only sections by their own numbers: a whole title has none of the law's numbers.
+        let place = of_law.filter_map(|act| act.sections.get(&section.section.to_ascii_uppercase())).next();
+        let listed = place.filter(|_| section.division.is_none()).map(|place| Citation {
+            subdivisions: section.subdivisions.clone(),
+            ..self::section(self.us_code(), place.title, &place.number, None)
+        });
+        PopularCitation::Section { section, listed }
     }
 
     /// Reads the rest of `Pub. L. 105-277, div. G, title XXII, § 2219(c)`, behind the number of the law.
@@ -612,10 +624,11 @@ mod tests {
             ("the Volcker Rule", "12 U.S.C. § 1851"),
             ("ERISA § 999", "? ERISA § 999"),
             ("Pub. L. 111-148", "Pub. L. 111-148"),
-            ("Public Law No. 111–148, § 1501(a)", "? Pub. L. 111-148 § 1501(a)"),
-            ("Pub. L. 93-406, title I, § 502", "? Pub. L. 93-406 § 502"),
+            ("Public Law No. 111–148, § 1501(a)", "26 U.S.C. § 5000A(a)"),
+            ("Pub. L. 93-406, title I, § 502", "29 U.S.C. § 1132"),
+            ("Pub. L. 93-406 § 999", "? Pub. L. 93-406 § 999"),
             ("Pub. L. 105-277, div. G, title XXII, § 2219(c)", "? Pub. L. 105-277, div. G, § 2219(c)"),
-            ("Section 502(a)(1) of Public Law 93-406", "? Pub. L. 93-406 § 502(a)(1)"),
+            ("Section 502(a)(1) of Public Law 93-406", "29 U.S.C. § 1132(a)(1)"),
             ("Act of Aug. 29, 1935, ch. 814, § 103", "? Act of Aug. 29, 1935, ch. 814, § 103"),
             ("R.S. § 1979", "? R.S. § 1979"),
             ("P.L. 111-148", "Pub. L. 111-148"),

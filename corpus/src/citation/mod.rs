@@ -31,7 +31,7 @@ mod tail;
 mod text;
 mod value;
 
-pub use act_section::{ActLaw, SectionOfAct, act_name_key};
+pub use act_section::{ActLaw, LawDivision, SectionOfAct, act_name_key};
 pub use acts::{ActSection, PopularCitation, SessionLaw};
 pub use container::{Container, ContainerLevel, NamedContainer, NumberedContainer};
 pub use enclosing_provision::EnclosingProvision;

@@ -133,15 +133,15 @@ fn sections_of_acts_agree_with_the_table_and_with_references() {
     let grammar = Grammar::built_in();
     let (mut places, mut laws) = (HashMap::<CitationKey, Vec<CitationKey>>::new(), BTreeMap::<String, usize>::new());
     let mut names = HashMap::<CitationKey, BTreeSet<ActLaw>>::new();
-    let mut held = HashSet::new();
+    let mut former: HashMap<CitationKey, Vec<CitationKey>> = HashMap::new();
     for content in all {
-        held.insert(key(&content.citation));
+        former.insert(key(&content.citation), content.former_citations.iter().map(|old| key(old)).collect());
         for section in content.act_sections.iter().filter_map(|text| SectionOfAct::parse(text)) {
             places.entry(section.key()).or_default().push(key(&content.citation));
             *laws.entry(section.law.to_string()).or_default() += 1;
         }
         for act in &content.act_names {
-            names.entry(act_name_key(&act.name)).or_default().extend(ActLaw::parse(&act.law).map(|(law, _)| law));
+            names.entry(act_name_key(&act.name)).or_default().extend(ActLaw::parse(&act.law).map(|named| named.law));
         }
     }
     let count: usize = laws.values().sum();
@@ -158,7 +158,9 @@ fn sections_of_acts_agree_with_the_table_and_with_references() {
     let (mut agreed, mut others) = (0, Vec::new());
     let mut compare = |act: &str, section: &ActSection, law: &CitationKey| {
         let found = by_credit(section);
-        match found.contains(law) {
+        // The law of 2016 prints some places from before they moved to title 52.
+        let is_place = |place: &CitationKey| place == law || former.get(place).is_some_and(|old| old.contains(law));
+        match found.iter().any(is_place) {
             true => agreed += 1,
             false if found.is_empty() => {}
             false => others.push(format!("{act}: {law}, by credits {found:?}")),
@@ -178,6 +180,5 @@ fn sections_of_acts_agree_with_the_table_and_with_references() {
         }
     });
     println!("{agreed} references agree; {others:#?}");
-    // The law of 2016 prints the places of the Voting Rights Act from before they moved to title 52.
-    assert!(agreed >= 5 && others.len() <= 40, "{agreed} agree; {others:#?}");
+    assert!(agreed >= 20 && others.len() <= 5, "{agreed} agree; {others:#?}");
 }

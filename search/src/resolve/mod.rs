@@ -9,8 +9,8 @@ use hornbook_corpus::cards::Card;
 use hornbook_corpus::cfr_chapters::{CFR_KEY, CfrChapter};
 use hornbook_corpus::citation::{
     ActSection, Citation, CitationKey, CitedItem, Container, ContainerLevel, Coverage, EnclosingProvision, Grammar,
-    GrammarBody, HeldActSection, Locator, NamedContainer, NodeLookup, NumberedContainer, ParseError, ProvisionLookup,
-    RANGE_MAX, Resolution, Unit,
+    GrammarBody, HeldActSection, LawDivision, Locator, NamedContainer, NodeLookup, NumberedContainer, ParseError,
+    ProvisionLookup, RANGE_MAX, Resolution, Unit,
 };
 use hornbook_corpus::citation_index::CitationKind;
 use hornbook_corpus::code_titles::PrintedWithin;
@@ -278,7 +278,10 @@ impl Engine {
     fn new_places(&self, node: NodeOrdinal) -> Result<Vec<NodeOrdinal>, SearchError> {
         let snapshot = self.snapshot();
         let mut found = match snapshot.nodes.get(node)?.now {
-            Some(now) => SnapshotHoldings(self).bearers(&snapshot.grammar().key_or_folded(&now))?,
+            Some(now) => match snapshot.grammar().parse(&now) {
+                Ok(citation) => snapshot.grammar().provisions_of(&citation, &SnapshotHoldings(self))?,
+                Err(_) => SnapshotHoldings(self).bearers(&CitationKey::folded(&now))?,
+            },
             None => {
                 let bearers = snapshot.nodes_with_citation(snapshot.cards.get(node)?.citation)?;
                 let former = bearers.into_iter().filter(|(_, kind)| *kind == CitationKind::Former);
@@ -753,11 +756,11 @@ impl NodeLookup for SnapshotHoldings<'_> {
     fn act_sections(&self, section: &ActSection) -> Result<Vec<HeldActSection>, SearchError> {
         let snapshot = self.0.snapshot();
         let laws = match &section.law {
-            Some(law) => vec![(law.clone(), section.division.clone())],
+            Some(law) => vec![LawDivision { law: law.clone(), division: section.division.clone() }],
             None => snapshot.laws_of_act(&section.act)?,
         };
         let mut held = Vec::new();
-        for (law, division) in laws {
+        for LawDivision { law, division } in laws {
             for (node, own) in snapshot.act_sections(&law, &section.section)? {
                 let is_of_division = division.is_none() || division == own.division;
                 let citation = snapshot.grammar().parse(snapshot.cards.get(node)?.citation).ok();

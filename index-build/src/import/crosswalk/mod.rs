@@ -57,7 +57,7 @@ impl Crosswalk {
                 AMENDMENTS => renumbering::read_amendments(section, &note.text, &mut found),
                 REFERENCES_IN_TEXT => act_names::read_references(&note.text, &mut found.act_names),
                 topic if topic.starts_with(SHORT_TITLE) => {
-                    act_names::read_short_title(&note.text, &mut found.act_names)
+                    act_names::read_short_title(&note.text, &mut found.act_names);
                 }
                 _ => {}
             }

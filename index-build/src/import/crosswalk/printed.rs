@@ -28,7 +28,8 @@ pub(crate) fn formerly_in_credit(citation: &str, credit: &str) -> Vec<String> {
         }
     }
     found.retain(|one| one != citation);
-    super::sort(&mut found);
+    found.sort_unstable();
+    found.dedup();
     found
 }
 
@@ -50,7 +51,8 @@ pub(crate) fn formerly_in_notes(citation: &str, notes: &[ContentNote]) -> Vec<St
         .map(|one| grammar.format(&one))
         .filter(|one| one != citation)
         .collect();
-    super::sort(&mut found);
+    found.sort_unstable();
+    found.dedup();
     found
 }
 
