@@ -381,3 +381,91 @@ fn rule_numbers_with_a_dot_after_the_dash_are_read_whole_in_running_text() {
     let found: Vec<String> = grammar.find_in(text).map(|(_, citation)| grammar.format(&citation)).collect();
     assert_eq!(found, ["Arden Admin. Code r. 310-2-.03(1)", "3 S.F.C. § 823", "3 S.F.C. § 824"]);
 }
+
+/// A title of an invented code of kites, whose notes tell other numbers of its sections.
+const KITES: &str = r#"<uscDoc xmlns="http://xml.house.gov/schemas/uslm/1.0" identifier="/us/usc/t42"><main>
+<title identifier="/us/usc/t42"><num value="42">Title 42—</num><heading>KITES</heading>
+<section identifier="/us/usc/t42/s10"><num value="10">§ 10.</num><heading> Strings</heading><content>Strings are long.</content>
+<sourceCredit>(Pub. L. 190–5, title I, § 2, Aug. 6, 1965, 79 Stat. 437.)</sourceCredit>
+<notes><note topic="codification"><heading>Codification</heading><p>Section was formerly classified to section 31 of Title 8, Strings, prior to editorial reclassification and renumbering as this section.</p></note>
+<note topic="shortTitle"><heading>Short Title</heading><p>Pub. L. 190–5, § 1, Aug. 6, 1965, 79 Stat. 437, provided: “That this Act may be cited as the ‘Kite Flying Act of 1965’.”</p></note></notes></section>
+<section identifier="/us/usc/t42/s11"><num value="11">§ 11.</num><heading> Tails</heading><content>Tails are colourful.</content>
+<sourceCredit>(Pub. L. 190–5, title I, § 3(a), Aug. 6, 1965, 79 Stat. 437.)</sourceCredit>
+<notes><note topic="amendments"><heading>Amendments</heading><p>1970—Pub. L. 191–1 renumbered section 10 of this title as this section.</p><p>1968—Pub. L. 190–9 renumbered section 22 of this title as this section.</p></note></notes></section>
+<section identifier="/us/usc/t42/s12"><num value="12">§ 12.</num><heading> Wind</heading><content>Wind is needed.</content>
+<sourceCredit>(Pub. L. 190–5, title I, § 3(b), Aug. 6, 1965, 79 Stat. 437.)</sourceCredit></section>
+<section identifier="/us/usc/t42/s13" status="renumbered"><num value="13">[§ 13.</num><heading> Renumbered § 14]</heading></section>
+<section identifier="/us/usc/t42/s14" status="renumbered"><num value="14">[§ 14.</num><heading> Renumbered § 12]</heading></section>
+<section identifier="/us/usc/t42/s15" status="transferred"><num value="15">[§ 15.</num><heading> Transferred]</heading>
+<notes><note topic="codification"><heading>Codification</heading><p>Section 15 was editorially reclassified as section 900 of Title 52, Balloons.</p></note></notes></section>
+<section identifier="/us/usc/t42/s16" status="renumbered"><num value="16">[§ 16.</num><heading> Renumbered § 17]</heading></section>
+<section identifier="/us/usc/t42/s17" status="renumbered"><num value="17">[§ 17.</num><heading> Renumbered § 16]</heading></section>
+<section identifier="/us/usc/t42/s20...23" status="repealed"><num value="20 to 23">[§§ 20 to 23.</num><heading> Repealed. Pub. L. 191–1]</heading></section>
+</title></main></uscDoc>"#;
+
+#[test]
+fn old_numbers_and_sections_of_acts_are_followed_to_what_they_are_now() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = "name = 'Kites'\n[[source]]\nformat = 'uslm'\npath = 'title42.xml'\njurisdiction = 'US'\n\
+                code_body = 'United States Code'\nkey = 'us/usc'\npublisher = 'p'\nlicense = 'l'\n\
+                edition = 'e'\nretrieved = '2026-01-01'\nurl = 'https://law.example/'\n";
+    std::fs::write(dir.path().join("title42.xml"), KITES).unwrap();
+    std::fs::write(dir.path().join("plan.toml"), plan).unwrap();
+    let out = dir.path().join("snapshot");
+    sample::build_plan(dir.path().join("plan.toml"), Destination::Folder(out.clone()));
+    let engine = Engine::new(Arc::new(Snapshot::open(&out).unwrap())).unwrap();
+    let resolve = |text: &str| engine.resolve_on(&engine.law_on(None), text).unwrap().remove(0);
+    for (asked, found, part, message) in [
+        // A number that the section had in another title.
+        ("8 U.S.C. § 31(a)", "42 U.S.C. § 10", "a", "8 U.S.C. § 31(a) is a former citation of 42 U.S.C. § 10"),
+        // A number that two sections had: it means the one that has it now.
+        ("42 U.S.C. § 10", "42 U.S.C. § 10", "", "; 42 U.S.C. § 11 formerly had this number"),
+        // A former number does not hide a section that is in a range.
+        ("42 U.S.C. § 22", "42 U.S.C. §§ 20 to 23", "", "; 42 U.S.C. § 11 formerly had this number"),
+        // Two renumberings, one after the other.
+        ("42 U.S.C. § 13(b)", "42 U.S.C. § 12", "b", "42 U.S.C. § 13 was renumbered: it is now 42 U.S.C. § 12"),
+        ("42 U.S.C. § 15", "42 U.S.C. § 15", "", "it is now 52 U.S.C. § 900, which this corpus does not contain"),
+        ("Pub. L. 190-5 § 2(b)", "42 U.S.C. § 10", "b", "Pub. L. 190-5 § 2(b) is 42 U.S.C. § 10(b);"),
+        ("Pub. L. 190-5, title I, § 2", "42 U.S.C. § 10", "", "Pub. L. 190-5 § 2 is 42 U.S.C. § 10;"),
+        (
+            "Section 2 of the Kite Flying Act of 1965",
+            "42 U.S.C. § 10",
+            "",
+            "Kite Flying Act of 1965 § 2 is 42 U.S.C. § 10;",
+        ),
+        ("Kite Flying Act § 2(c)", "42 U.S.C. § 10", "c", "Kite Flying Act § 2(c) is 42 U.S.C. § 10(c);"),
+        ("Kite Flying Act § 3(b)(1)", "42 U.S.C. § 12", "1", "Kite Flying Act § 3(b)(1) is 42 U.S.C. § 12(1);"),
+    ] {
+        let answer = resolve(asked);
+        assert_eq!((answer.answer, cited(&answer)), (AnswerKind::Resolved, vec![found]), "{asked}: {}", answer.message);
+        assert_eq!(answer.subdivision.join(" "), part, "{asked}");
+        assert_eq!(answer.node_id, Some(answer.candidates[0].node_id), "{asked}");
+        assert!(answer.message.contains(message), "{asked}: {}", answer.message);
+    }
+    let two = resolve("Kite Flying Act § 3");
+    assert_eq!((two.answer, cited(&two)), (AnswerKind::Ambiguous, vec!["42 U.S.C. § 11", "42 U.S.C. § 12"]));
+    for (asked, kind) in [
+        ("Pub. L. 190-5 § 99", AnswerKind::NotHeld),
+        ("Kite Flying Act § 99", AnswerKind::Malformed),
+        ("Balloon Act § 2", AnswerKind::Malformed),
+    ] {
+        assert_eq!(resolve(asked).answer, kind, "{asked}");
+    }
+    // Sections that say that they became each other are not followed for ever.
+    for asked in ["42 U.S.C. § 16", "42 U.S.C. § 17"] {
+        assert_eq!(resolve(asked).answer, AnswerKind::Resolved);
+    }
+}
+
+#[test]
+fn a_transferred_section_is_answered_with_the_one_that_it_is_now() {
+    for (asked, found) in [
+        ("14 S.F.C. § 1397", "3 S.F.C. § 233"),
+        ("Arden Rev. Stat. § 12-4-103", "Arden Rev. Stat. § 12-4-101"),
+        ("Arden Rev. Stat. § 18-2-209", "Arden Rev. Stat. § 18-2-210"),
+    ] {
+        let answer = ENGINE.resolve_on(&ENGINE.law_on(None), asked).unwrap().remove(0);
+        assert_eq!((answer.answer, cited(&answer)), (AnswerKind::Resolved, vec![found]));
+        assert!(answer.message.ends_with(&format!("it is now {found}")), "{}", answer.message);
+    }
+}

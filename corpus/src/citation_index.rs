@@ -1,6 +1,7 @@
 //! The index from citations to nodes: a sorted, mapped table of citation keys.
 //!
-//! It contains the canonical, former and parallel citations of every node, as 64-bit hashes. A reader compares the
+//! It contains the canonical, former and parallel citations of every node, the sections of acts that it is, and the
+//! names of acts that its notes tell, as 64-bit hashes. A reader compares the
 //! citations in the record before it accepts a match.
 
 use std::path::Path;
@@ -22,18 +23,24 @@ struct CitationEntry {
     kind: u32,
 }
 
-/// The kind of a citation that a node has.
+/// The kind of a citation that a node has. The last two are no citations of the node itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u32)]
 pub enum CitationKind {
     Canonical = 0,
     Parallel = 1,
     Former = 2,
+    /// A section of an act that the provision is.
+    ActSection = 3,
+    /// The name of an act that its notes tie to a law.
+    ActName = 4,
 }
 
 impl CitationKind {
     fn from_number(number: u32) -> Option<Self> {
-        [Self::Canonical, Self::Parallel, Self::Former].into_iter().find(|kind| *kind as u32 == number)
+        [Self::Canonical, Self::Parallel, Self::Former, Self::ActSection, Self::ActName]
+            .into_iter()
+            .find(|kind| *kind as u32 == number)
     }
 }
 
@@ -73,7 +80,7 @@ impl CitationIndex {
     }
 
     /// The nodes that may have this citation: first as canonical, then as parallel, then as former citation. Each
-    /// group is in ordinal order.
+    /// kind is in ordinal order.
     pub fn candidates(&self, key: &CitationKey) -> impl Iterator<Item = (NodeOrdinal, CitationKind)> + '_ {
         let wanted = hash(key);
         let start = self.entries.partition_point(|entry| entry.hash < wanted);

@@ -22,7 +22,7 @@ const RECORDS: TableDefinition<u32, &[u8]> = TableDefinition::new("records");
 /// Contains the format number. It is raised whenever a field of `NodeRecord` changes, because rkyv archives contain
 /// no schema.
 const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
-const FORMAT: u64 = 4;
+const FORMAT: u64 = 5;
 const FORMAT_KEY: &str = "format";
 /// Size of redb's page cache. It can be small: a page of results needs few records, and the operating system caches
 /// the file.
@@ -55,6 +55,26 @@ pub struct Wording {
     pub source_url: Option<String>,
 }
 
+/// The name of an act, and the law that it was published as.
+#[derive(
+    Clone,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    serde::Serialize,
+    serde::Deserialize,
+    rkyv::Archive,
+    rkyv::Serialize,
+    rkyv::Deserialize,
+)]
+pub struct ActName {
+    pub name: String,
+    /// `Pub. L. 93-406`, `Pub. L. 105-277, div. G`, `Act of Aug. 29, 1935, ch. 814`
+    pub law: String,
+}
+
 /// All data of a node except its texts.
 #[derive(Clone, Debug, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct NodeRecord {
@@ -73,6 +93,13 @@ pub struct NodeRecord {
     /// The former citations of all its wordings. Parallel citations and tags are also those of all wordings.
     pub former_citations: Vec<String>,
     pub parallel_citations: Vec<String>,
+    /// The citation of the law under its new number, if the source states that this provision was renumbered or
+    /// transferred.
+    pub now: Option<String>,
+    /// The sections of acts that the provision is, by its source credit: `Pub. L. 93-406, § 502`.
+    pub act_sections: Vec<String>,
+    /// The names of acts that its notes tie to laws.
+    pub act_names: Vec<ActName>,
     /// Indexes into the catalogue's tags, ascending.
     pub tags: Vec<u16>,
 }
@@ -315,6 +342,9 @@ pub(crate) mod tests {
             }],
             former_citations: vec![],
             parallel_citations: vec!["5 P.L. 3".into()],
+            now: None,
+            act_sections: vec![],
+            act_names: vec![],
             tags: vec![1, 4],
         }
     }

@@ -11,7 +11,7 @@ use crate::analyzer;
 use crate::cards::Cards;
 use crate::catalogue::{Catalogue, CatalogueError, CodeBody};
 use crate::chunks::ChunkTable;
-use crate::citation::{CitationKey, Grammar};
+use crate::citation::{ActLaw, CitationKey, Grammar, LawDivision, SectionOfAct, act_name_key};
 use crate::citation_index::{CitationIndex, CitationKind};
 use crate::damage::{Damage, catch_panic_as_damage};
 use crate::embed::{Embedder, embedder};
@@ -236,11 +236,48 @@ impl Snapshot {
                 CitationKind::Former => {
                     self.nodes.with_archived(node, |record| record.former_citations.iter().any(|own| bears(own)))?
                 }
+                CitationKind::ActSection | CitationKind::ActName => false,
             };
             if is_borne {
                 found.push((node, kind));
             }
         }
+        Ok(found)
+    }
+
+    /// The provisions that are a section of a law or a part of it, in order, by their source credits.
+    pub fn act_sections(&self, law: &ActLaw, number: &str) -> Result<Vec<(NodeOrdinal, SectionOfAct)>, NodesError> {
+        let key = SectionOfAct::key_of(law, number);
+        let mut found = Vec::new();
+        for (node, kind) in self.citations.candidates(&key) {
+            if kind != CitationKind::ActSection {
+                continue;
+            }
+            let own = self.nodes.with_archived(node, |record| {
+                let sections = record.act_sections.iter().filter_map(|text| SectionOfAct::parse(text));
+                sections.filter(|section| section.key() == key).collect::<Vec<_>>()
+            })?;
+            found.extend(own.into_iter().map(|section| (node, section)));
+        }
+        Ok(found)
+    }
+
+    /// The laws, each with the division that it is limited to, that notes call by the name of an act, each once.
+    pub fn laws_of_act(&self, name: &str) -> Result<Vec<LawDivision>, NodesError> {
+        let key = act_name_key(name);
+        let mut found = Vec::new();
+        for (node, kind) in self.citations.candidates(&key) {
+            if kind != CitationKind::ActName {
+                continue;
+            }
+            let own = self.nodes.with_archived(node, |record| {
+                let names = record.act_names.iter().filter(|act| act_name_key(&act.name) == key);
+                names.filter_map(|act| ActLaw::parse(&act.law)).collect::<Vec<_>>()
+            })?;
+            found.extend(own);
+        }
+        found.sort_unstable();
+        found.dedup();
         Ok(found)
     }
 

@@ -7,9 +7,9 @@ use std::io::BufRead;
 use std::path::Path;
 
 use hornbook_corpus::citation::{
-    BodyForm, Citation, CitationKey, Citations, CitedItem, ConstitutionUnit, Container, Coverage, EnclosingProvision,
-    Grammar, GrammarBody, Locator, NamedContainer, NodeLookup, NumberedContainer, ParseError, ProvisionLookup,
-    Resolution, Unit,
+    ActSection, BodyForm, Citation, CitationKey, Citations, CitedItem, ConstitutionUnit, Container, Coverage,
+    EnclosingProvision, Grammar, GrammarBody, HeldActSection, Locator, NamedContainer, NodeLookup, NumberedContainer,
+    ParseError, ProvisionLookup, Resolution, Unit,
 };
 use hornbook_corpus::ids::NodeOrdinal;
 use proptest::prelude::*;
@@ -381,6 +381,10 @@ impl ProvisionLookup for FewHoldings {
         Ok(found)
     }
 
+    fn formerly(&self, _: &CitationKey) -> Result<Vec<NodeOrdinal>, Infallible> {
+        Ok(Vec::new())
+    }
+
     fn ranges_over(&self, citation: &Citation) -> Result<Vec<NodeOrdinal>, Infallible> {
         Ok(self.ordinals(|_, stored| stored.covers(citation)))
     }
@@ -401,6 +405,10 @@ impl NodeLookup for FewHoldings {
     }
 
     fn numbered_containers(&self, _: &NumberedContainer) -> Result<Vec<NodeOrdinal>, Infallible> {
+        Ok(Vec::new())
+    }
+
+    fn act_sections(&self, _: &ActSection) -> Result<Vec<HeldActSection>, Infallible> {
         Ok(Vec::new())
     }
 
@@ -590,6 +598,10 @@ impl ProvisionLookup for StoredCitations<'_> {
         Ok(nodes.filter(|(_, held)| self.grammar.key(held) == *key).map(|(node, _)| node).collect())
     }
 
+    fn formerly(&self, _: &CitationKey) -> Result<Vec<NodeOrdinal>, Infallible> {
+        Ok(Vec::new())
+    }
+
     fn ranges_over(&self, _: &Citation) -> Result<Vec<NodeOrdinal>, Infallible> {
         Ok(Vec::new())
     }
@@ -609,6 +621,10 @@ impl NodeLookup for StoredCitations<'_> {
     }
 
     fn numbered_containers(&self, _: &NumberedContainer) -> Result<Vec<NodeOrdinal>, Infallible> {
+        Ok(Vec::new())
+    }
+
+    fn act_sections(&self, _: &ActSection) -> Result<Vec<HeldActSection>, Infallible> {
         Ok(Vec::new())
     }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use hornbook_corpus::cards::CardWriter;
 use hornbook_corpus::catalogue::{CodeBody, Jurisdiction};
 use hornbook_corpus::chunks::{ChunkTableError, ChunkTableWriter};
-use hornbook_corpus::citation::Grammar;
+use hornbook_corpus::citation::{Grammar, SectionOfAct, act_name_key};
 use hornbook_corpus::citation_index::{CitationIndexWriter, CitationKind};
 use hornbook_corpus::embed::{Embedder, embedder};
 use hornbook_corpus::ids::{CodeBodyId, NodeId, NodeOrdinal, OrdinalRange, ShortCode};
@@ -368,6 +368,12 @@ fn write_node(node: &PreparedNode<'_>, first_of_body: u32, writers: &mut Writers
         let key = writers.grammar.key_or_folded(citation);
         writers.citations.push(&key, ordinal, kind);
     }
+    for section in content.act_sections.iter().filter_map(|text| SectionOfAct::parse(text)) {
+        writers.citations.push(&section.key(), ordinal, CitationKind::ActSection);
+    }
+    for act in &content.act_names {
+        writers.citations.push(&act_name_key(&act.name), ordinal, CitationKind::ActName);
+    }
     writers.suggestions.push(ordinal, &content.heading, &content.citation, node.status.may_be_in_force());
     writers.nodes.push(&record)?;
     writers.cards.push(&record)?;
@@ -409,6 +415,9 @@ fn record_of(node: &PreparedNode<'_>, texts: &mut TextWriter) -> Result<NodeReco
         wordings: written,
         former_citations: content.former_citations.clone(),
         parallel_citations: content.parallel_citations.clone(),
+        now: content.now.clone(),
+        act_sections: content.act_sections.clone(),
+        act_names: content.act_names.clone(),
         tags: node.tags.clone(),
     })
 }

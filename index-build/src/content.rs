@@ -1,6 +1,7 @@
 //! A node as an importer delivers it: its content, its handle, and its place among other nodes.
 
 use hornbook_corpus::layout::Layout;
+use hornbook_corpus::nodes::ActName;
 use hornbook_corpus::outline::Status;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +29,15 @@ pub struct Content {
     pub tags: Vec<String>,
     pub former_citations: Vec<String>,
     pub parallel_citations: Vec<String>,
+    /// The citation of the law under its new number, if the source states that it was renumbered or transferred.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub now: Option<String>,
+    /// The sections of acts that the provision is: `Pub. L. 93-406, § 502`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub act_sections: Vec<String>,
+    /// The names of acts that its notes tie to laws.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub act_names: Vec<ActName>,
     /// The time in which this wording is law, as the source states it.
     #[serde(default)]
     pub effect: Effect,

@@ -51,15 +51,17 @@ pub(crate) fn load_with_wordings(
 
 /// Adds the names of another wording, so that the node is found under all of them.
 fn add_names(head: &mut Content, other: &Content) {
-    let add = |to: &mut Vec<String>, from: &[String]| {
+    fn add<T: Clone + PartialEq>(to: &mut Vec<T>, from: &[T]) {
         for name in from {
             if !to.contains(name) {
                 to.push(name.clone());
             }
         }
-    };
+    }
     add(&mut head.former_citations, &other.former_citations);
     add(&mut head.parallel_citations, &other.parallel_citations);
+    add(&mut head.act_sections, &other.act_sections);
+    add(&mut head.act_names, &other.act_names);
     add(&mut head.tags, &other.tags);
 }
 

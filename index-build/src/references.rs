@@ -103,6 +103,7 @@ struct CitationTable {
     citations: Vec<Option<Citation>>,
     is_provision: Vec<bool>,
     bearers: HashMap<CitationKey, CitedProvisions>,
+    former: HashMap<CitationKey, Vec<NodeOrdinal>>,
     /// The provisions whose citation is a range, by the numbering series of the range.
     ranges: HashMap<NumberingSeries, Vec<NodeOrdinal>>,
 }
@@ -132,6 +133,7 @@ impl CitationTable {
             citations: Vec::with_capacity(total as usize),
             is_provision: Vec::with_capacity(total as usize),
             bearers: HashMap::with_capacity(total as usize),
+            former: HashMap::new(),
             ranges: HashMap::new(),
         };
         for (node, own) in (0..).map(NodeOrdinal).zip(read?) {
@@ -149,6 +151,10 @@ impl CitationTable {
     }
 
     fn add_provision(&mut self, key: CitationKey, kind: CitationKind, node: NodeOrdinal) {
+        if kind == CitationKind::Former {
+            self.former.entry(key).or_default().push(node);
+            return;
+        }
         let bearers = self.bearers.entry(key).or_insert_with(|| CitedProvisions { kind, nodes: Vec::with_capacity(1) });
         if kind < bearers.kind {
             *bearers = CitedProvisions { kind, nodes: Vec::with_capacity(1) };
@@ -185,6 +191,10 @@ impl ProvisionLookup for CitationTable {
 
     fn provisions(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, Infallible> {
         Ok(self.bearers.get(key).map(|bearers| bearers.nodes.clone()).unwrap_or_default())
+    }
+
+    fn formerly(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, Infallible> {
+        Ok(self.former.get(key).cloned().unwrap_or_default())
     }
 
     fn ranges_over(&self, citation: &Citation) -> Result<Vec<NodeOrdinal>, Infallible> {

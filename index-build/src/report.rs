@@ -72,6 +72,8 @@ pub enum WarningKind {
     AbsentSource,
     /// A document that another one includes, and that is missing from the files according to the plan.
     AbsentDocument,
+    /// A statement that a provision has or had another number, which the importer does not understand.
+    UnreadRenumbering,
     /// Dates in the wrong order.
     Dates,
     /// A remark about the effective time of a wording, which the importer does not fully understand.
@@ -129,6 +131,7 @@ impl WarningKind {
             Self::UncertainValidity => "wordings have effective times that are not understood",
             Self::AbsentSource => "sources are left out, because their files are not there",
             Self::AbsentDocument => "documents are included, but missing from the files",
+            Self::UnreadRenumbering => "statements about other numbers of provisions are not understood",
             Self::Dates => "dates are in the wrong order",
             Self::Misplaced => "provisions were in the wrong place",
             Self::JunkEntry => "entries are not provisions, or have a name that is not their number",

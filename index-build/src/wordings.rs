@@ -155,6 +155,9 @@ pub(crate) fn take_from_repeat(content: &mut Content, repeat: Content) {
     add(&mut content.tags, repeat.tags);
     add(&mut content.former_citations, repeat.former_citations);
     add(&mut content.parallel_citations, repeat.parallel_citations);
+    add(&mut content.act_sections, repeat.act_sections);
+    add(&mut content.act_names, repeat.act_names);
+    content.now = content.now.take().or(repeat.now);
     content.source_url = content.source_url.take().or(repeat.source_url);
 }
 

@@ -112,7 +112,7 @@ impl BodyParts {
     /// The part that a citation is in: the title that it names, or the part that its number begins with.
     fn part_of(&self, grammar: &Grammar, cited: &CitedItem) -> Option<String> {
         let (body, title, number) = match cited {
-            CitedItem::Citation(citation) => {
+            CitedItem::Citation(citation) | CitedItem::OfAct { citation, .. } => {
                 let appendix = if citation.appendix { "A" } else { "" };
                 let title = citation.title.as_ref().map(|title| format!("{title}{appendix}"));
                 (citation.body, title, first_number(citation).map(str::to_owned))

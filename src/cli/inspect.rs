@@ -305,9 +305,13 @@ fn facts(
         .filter_map(|&tag| snapshot.catalogue.tags.get(usize::from(tag)))
         .map(String::as_str)
         .collect();
-    for (label, values) in
-        [("tags", tags), ("formerly", texts(&record.former_citations)), ("also", texts(&record.parallel_citations))]
-    {
+    for (label, values) in [
+        ("tags", tags),
+        ("formerly", texts(&record.former_citations)),
+        ("now", record.now.iter().map(String::as_str).collect()),
+        ("also", texts(&record.parallel_citations)),
+        ("section of", texts(&record.act_sections)),
+    ] {
         if !values.is_empty() {
             lines.push(format!("{label} {}", values.join(", ")));
         }
@@ -364,7 +368,9 @@ fn node_json(snapshot: &Snapshot, node: NodeOrdinal) -> Result<Value, Box<dyn st
         "codeBody": snapshot.code_body_of(node).map(|body| &body.name),
         "breadcrumb": breadcrumb,
         "wordings": wordings,
-        "formerCitations": record.former_citations,
+        "formerly": record.former_citations,
+        "now": record.now,
+        "actSections": record.act_sections,
         "parallelCitations": record.parallel_citations,
         "tags": tags,
         "references": { "out": citations(snapshot, outgoing)?, "in": citations(snapshot, incoming)? },

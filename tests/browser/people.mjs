@@ -111,8 +111,7 @@ await seen(person, "usage");
 await shoot(person, "ledger");
 
 // The person watches a provision from its page and a search; the operator serves a newer edition, which changed one.
-await person.goto(base + "/?q=Arden+Rev.+Stat.+24-2-203");
-await person.click("main a:has-text('24-2-203')");
+await person.goto(base + "/xa/ars/t24/c2/s24-2-203");
 await person.click(".tools >> text=Watch");
 assert.equal(await person.inputValue("#watch-what"), "Arden Rev. Stat. § 24-2-203");
 await person.click("main button:has-text('Watch')");

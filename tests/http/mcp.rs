@@ -428,7 +428,7 @@ fn models_read_the_law_first_and_little_else() {
     // What is left out is absent, never empty.
     let little = server.get(&format!("/api/v1/node/{}?include=law", *NODE), &key);
     let json = little.json();
-    for name in ["references", "notes", "sourceCredit", "parallelCitations", "formerCitations"] {
+    for name in ["references", "notes", "sourceCredit", "parallelCitations", "formerly"] {
         assert!(json.get(name).is_none() && whole.get(name).is_some(), "{name}");
     }
     assert_eq!((&json["text"], &json["leftOut"][0]), (&whole["text"], whole_parts(&whole).first().unwrap()));
@@ -458,7 +458,7 @@ fn models_read_the_law_first_and_little_else() {
 /// The parts of a node that `include` names, and that this node has.
 fn whole_parts(node: &Value) -> Vec<Value> {
     let filled = |name: &str| node[name].as_array().is_some_and(|list| !list.is_empty());
-    let credits = !node["sourceCredit"].is_null() || filled("formerCitations") || filled("parallelCitations");
+    let credits = !node["sourceCredit"].is_null() || filled("formerly") || filled("parallelCitations");
     let parts =
         [("notes", filled("notes")), ("credits", credits), ("references", true), ("wordings", filled("wordings"))];
     parts.into_iter().filter(|(_, exists)| *exists).map(|(name, _)| json!(name)).collect()

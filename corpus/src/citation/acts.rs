@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use super::act_section::{ActLaw, SectionOfAct};
 use super::grammar::{Grammar, skip_closing};
 use super::names::{BodyName, NameTrie, WordClasses, fold_name};
 use super::number::compare;
@@ -25,6 +26,8 @@ const LIST_MAX: usize = 32;
 struct Act {
     /// The name shown in results.
     name: &'static str,
+    /// The law that the act was published as.
+    law: Option<ActLaw>,
     title: &'static str,
     sections: HashMap<String, CodeSection>,
     /// Where the sections are that the table does not list.
@@ -56,11 +59,16 @@ struct Acts {
 
 static ACTS: LazyLock<Acts> = LazyLock::new(Acts::read);
 
-/// A section of an act that the table does not list.
+/// A cited section of an act.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ActSection {
-    pub act: &'static str,
+    /// The name of the act, or its number: `ERISA`, `Pub. L. 93-406`.
+    pub act: Box<str>,
+    /// The law that the act was published as. `None` if only the act's name is known.
+    pub law: Option<ActLaw>,
+    pub division: Option<Box<str>>,
     pub section: Box<str>,
+    pub subdivisions: Vec<Box<str>>,
     /// The code that contains the act.
     pub body: BodyRef,
 }
@@ -77,9 +85,13 @@ pub enum SessionLaw {
 /// The meaning of a popular name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PopularCitation {
-    Citation(Citation),
-    /// The table lists the act, but not this section of it.
-    Unlisted(ActSection),
+    /// A whole act, as a range of sections of the code.
+    Act(Citation),
+    /// A section of an act, and where the table of acts lists it.
+    Section {
+        section: ActSection,
+        listed: Option<Citation>,
+    },
     SessionLaw(SessionLaw),
 }
 
@@ -103,7 +115,12 @@ impl std::fmt::Display for SessionLaw {
 
 impl std::fmt::Display for ActSection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} § {}", self.act, self.section)
+        write!(f, "{}", self.act)?;
+        if let Some(division) = &self.division {
+            write!(f, ", div. {division},")?;
+        }
+        write!(f, " § {}", self.section)?;
+        self.subdivisions.iter().try_for_each(|label| write!(f, "({label})"))
     }
 }
 
@@ -117,10 +134,23 @@ impl Grammar {
             start = folded.skip_spaces(after);
         }
         let ends = |end: usize| folded.folded_at(skip_closing(folded, end)) == END;
-        if let Some((law, end)) = session_law(folded, start)
+        if let Some((law, end)) = session_law(folded, start) {
+            if ends(end) {
+                return Some(vec![PopularCitation::SessionLaw(law)]);
+            }
+            if let Some((section, end)) = self.section_of_law(folded, law, end)
+                && ends(end)
+            {
+                return Some(vec![self.listed_by_law(section)]);
+            }
+        }
+        if let Some((section, end)) = self.section_before_law(folded, start)
             && ends(end)
         {
-            return Some(vec![PopularCitation::SessionLaw(law)]);
+            return Some(vec![self.listed_by_law(section)]);
+        }
+        if let Some(section) = SectionOfAct::parse(text.trim()) {
+            return Some(vec![self.listed_by_law(self.act_section_of(section))]);
         }
         let sections = self.act_sections(folded, start, true).filter(|found| ends(found.end));
         if let Some(found) = sections {
@@ -128,7 +158,106 @@ impl Grammar {
         }
         let (act, end) = ACTS.popular_name_at(folded, start)?;
         let whole = act.whole_citation(self.us_code())?;
-        ends(end).then(|| vec![PopularCitation::Citation(whole)])
+        ends(end).then(|| vec![PopularCitation::Act(whole)])
+    }
+
+    /// Reads a section of an act that is cited by a name that no table has: `Section 5(a) of the Widget Act of 1935`,
+    /// `Widget Act § 5`. Only who knows the names of acts can tell whether it is one.
+    pub fn parse_section_of_named_act(&self, text: &str) -> Option<ActSection> {
+        let folded = CitationText::new(text);
+        let start = folded.skip_spaces(0);
+        let (number, name) = match tail::read_mark(folded, start) {
+            Some((_, Unit::Section, after)) => {
+                let number = read_number(folded, folded.skip_spaces(after))?;
+                let of = folded.word(folded.skip_spaces(number.bytes.end), "of")?;
+                (number, text.get(of..)?)
+            }
+            Some(_) => return None,
+            None => {
+                let (at, after) = last_mark(folded)?;
+                let number = read_number(folded, folded.skip_spaces(after))?;
+                let is_end = folded.folded_at(skip_closing(folded, number.bytes.end)) == END;
+                (number, is_end.then(|| text.get(..at))??)
+            }
+        };
+        let name = name.trim().trim_end_matches([',', '.', ';']).trim_end();
+        let name = name.strip_prefix("the ").unwrap_or(name);
+        (!name.is_empty()).then(|| ActSection {
+            act: name.into(),
+            law: None,
+            division: None,
+            section: number.text.into(),
+            subdivisions: number.subdivisions,
+            body: self.us_code(),
+        })
+    }
+
+    /// Adds where the table lists a section that is cited by the number of its law.
+    fn listed_by_law(&self, section: ActSection) -> PopularCitation {
+        let of_law = ACTS.rows.iter().filter(|act| act.law.is_some() && act.law == section.law);
+        // Only sections by their own numbers: a whole title has none of the law's numbers.
+        let place = of_law.filter_map(|act| act.sections.get(&section.section.to_ascii_uppercase())).next();
+        let listed = place.filter(|_| section.division.is_none()).map(|place| Citation {
+            subdivisions: section.subdivisions.clone(),
+            ..self::section(self.us_code(), place.title, &place.number, None)
+        });
+        PopularCitation::Section { section, listed }
+    }
+
+    /// Reads the rest of `Pub. L. 105-277, div. G, title XXII, § 2219(c)`, behind the number of the law.
+    fn section_of_law(&self, text: CitationText<'_>, law: SessionLaw, end: usize) -> Option<(ActSection, usize)> {
+        let SessionLaw::PublicLaw { congress, number } = law else { return None };
+        let mut next = text.skip_comma(end);
+        let mut division = None;
+        for (words, is_division) in [(["div", "division"], true), (["title", "tit"], false)] {
+            let Some(after) = text.any_word(next, &words) else { continue };
+            let start = text.skip_spaces(after);
+            let mut end = start;
+            while text.folded_at(end).is_ascii_alphanumeric() {
+                end += text.at(end).1;
+            }
+            if is_division {
+                division = Some(text.slice(start, end).to_ascii_uppercase().into());
+            }
+            next = text.skip_comma(end);
+        }
+        let (_, _, after) = tail::read_mark(text, next)?;
+        let section = read_number(text, text.skip_spaces(after))?;
+        let law = ActLaw::PublicLaw { congress, number };
+        let end = section.bytes.end;
+        Some((self.section_in(law.to_string().into(), Some(law), division, section), end))
+    }
+
+    /// Reads `Section 502(a) of Pub. L. 93-406`.
+    fn section_before_law(&self, text: CitationText<'_>, start: usize) -> Option<(ActSection, usize)> {
+        let (_, _, after) = tail::read_mark(text, start)?;
+        let section = read_number(text, text.skip_spaces(after))?;
+        let of = text.word(text.skip_spaces(section.bytes.end), "of")?;
+        let (SessionLaw::PublicLaw { congress, number }, end) = session_law(text, text.skip_spaces(of))? else {
+            return None;
+        };
+        let law = ActLaw::PublicLaw { congress, number };
+        Some((self.section_in(law.to_string().into(), Some(law), None, section), end))
+    }
+
+    fn section_in(
+        &self,
+        act: Box<str>,
+        law: Option<ActLaw>,
+        division: Option<Box<str>>,
+        ActSectionNumber { text, subdivisions, .. }: ActSectionNumber,
+    ) -> ActSection {
+        ActSection { act, law, division, section: text.into(), subdivisions, body: self.us_code() }
+    }
+
+    fn act_section_of(&self, SectionOfAct { law, day, division, number, part }: SectionOfAct) -> ActSection {
+        let act = match (&law, day) {
+            (ActLaw::Chapter { chapter, .. }, Some(day)) => format!("Act of {day}, ch. {chapter},"),
+            _ => law.to_string(),
+        };
+        let labels = part.split(['(', ')']).filter(|label| !label.is_empty());
+        let subdivisions = labels.map(Into::into).collect();
+        ActSection { act: act.into(), law: Some(law), division, section: number, subdivisions, body: self.us_code() }
     }
 
     /// Finds the sections of acts that a text cites and the table lists, in order, each with its byte range.
@@ -141,8 +270,8 @@ impl Grammar {
             if begins && let Some(sections) = self.act_sections(folded, pos, false) {
                 pos = sections.end.max(pos + 1);
                 found.extend(sections.items.into_iter().filter_map(|(bytes, popular)| match popular {
-                    PopularCitation::Citation(citation) => Some((bytes, citation)),
-                    PopularCitation::Unlisted(_) | PopularCitation::SessionLaw(_) => None,
+                    PopularCitation::Section { listed, .. } => Some((bytes, listed?)),
+                    PopularCitation::Act(_) | PopularCitation::SessionLaw(_) => None,
                 }));
                 continue;
             }
@@ -194,17 +323,11 @@ impl Grammar {
     }
 
     fn popular(&self, act: &Act, number: ActSectionNumber) -> PopularCitation {
-        match act.place(&number.text) {
-            Some(place) => PopularCitation::Citation(Citation {
-                subdivisions: number.subdivisions,
-                ..section(self.us_code(), place.title, &place.number, None)
-            }),
-            None => PopularCitation::Unlisted(ActSection {
-                act: act.name,
-                section: number.text.into(),
-                body: self.us_code(),
-            }),
-        }
+        let listed = act.place(&number.text).map(|place| Citation {
+            subdivisions: number.subdivisions.clone(),
+            ..section(self.us_code(), place.title, &place.number, None)
+        });
+        PopularCitation::Section { section: self.section_in(act.name.into(), act.law.clone(), None, number), listed }
     }
 }
 
@@ -264,7 +387,24 @@ fn read_number(text: CitationText<'_>, start: usize) -> Option<ActSectionNumber>
     Some(ActSectionNumber { bytes: start..end, text: number, subdivisions })
 }
 
-/// Reads `Pub. L. No. 111-148, § 1501`, `Public Law 111-148` or `124 Stat. 119`.
+/// The last section mark of a text, and its end.
+fn last_mark(text: CitationText<'_>) -> Option<(usize, usize)> {
+    let mut found = None;
+    let mut pos = 0;
+    while text.folded_at(pos) != END {
+        if text.begins_word(pos)
+            && let Some((_, Unit::Section, after)) = tail::read_mark(text, pos)
+        {
+            found = Some((pos, after));
+            pos = after;
+        } else {
+            pos += text.at(pos).1;
+        }
+    }
+    found
+}
+
+/// Reads `Pub. L. No. 111-148`, `Public Law 111-148` or `124 Stat. 119`.
 fn session_law(text: CitationText<'_>, start: usize) -> Option<(SessionLaw, usize)> {
     let number = |start: usize| {
         let end = text.digits_end(start);
@@ -285,8 +425,6 @@ fn session_law(text: CitationText<'_>, start: usize) -> Option<(SessionLaw, usiz
     let (congress, end) = number(next)?;
     let (dash, len) = text.at(end);
     let (number, end) = if dash == b'-' { number(end + len)? } else { return None };
-    let mark = tail::read_mark(text, text.skip_comma(end));
-    let end = mark.and_then(|(_, _, after)| read_number(text, text.skip_spaces(after))).map_or(end, |n| n.bytes.end);
     Some((SessionLaw::PublicLaw { congress, number }, end))
 }
 
@@ -330,6 +468,17 @@ impl UnlistedSections {
     }
 }
 
+/// Reads `Pub. L. 93-406, 88 Stat. 829` or `ch. 477, 66 Stat. 163 (1952)`.
+fn law_published(published: &str) -> Option<ActLaw> {
+    let (law, _) = published.split_once(", ")?;
+    if let Some(number) = law.strip_prefix("Pub. L. ") {
+        let (congress, number) = number.split_once('-')?;
+        return Some(ActLaw::PublicLaw { congress: congress.parse().ok()?, number: number.parse().ok()? });
+    }
+    let (_, year) = published.trim_end_matches(')').rsplit_once('(')?;
+    Some(ActLaw::Chapter { year: year.parse().ok()?, chapter: law.strip_prefix("ch. ")?.into() })
+}
+
 impl Acts {
     /// Reads the table. It is part of the program, so an error in it is a bug and panics.
     fn read() -> Self {
@@ -342,7 +491,7 @@ impl Acts {
 
     fn add(&mut self, line: &'static str) {
         let fields: Vec<&'static str> = line.split('\t').collect();
-        let [names, full, _, title, items] = fields[..] else {
+        let [names, full, published, title, items] = fields[..] else {
             panic!("the table of acts has an invalid row '{line}'")
         };
         let body = BodyRef(self.rows.len() as u16);
@@ -356,7 +505,14 @@ impl Acts {
             assert!(taken.is_none(), "the table of acts contains the name '{name}' twice");
         }
         let name = names.split(';').next().unwrap_or(full);
-        let mut act = Act { name, title, sections: HashMap::new(), others: UnlistedSections::Unknown, whole: None };
+        let mut act = Act {
+            name,
+            law: law_published(published),
+            title,
+            sections: HashMap::new(),
+            others: UnlistedSections::Unknown,
+            whole: None,
+        };
         items.split(' ').for_each(|item| act.add(item));
         self.rows.push(act);
     }
@@ -410,8 +566,9 @@ mod tests {
         let grammar = Grammar::built_in();
         let popular = grammar.parse_popular(text).unwrap_or_default();
         let reported = popular.iter().map(|popular| match popular {
-            PopularCitation::Citation(citation) => grammar.format(citation),
-            PopularCitation::Unlisted(section) => format!("? {section}"),
+            PopularCitation::Act(citation) => grammar.format(citation),
+            PopularCitation::Section { listed: Some(citation), .. } => grammar.format(citation),
+            PopularCitation::Section { section, listed: None } => format!("? {section}"),
             PopularCitation::SessionLaw(law) => law.to_string(),
         });
         reported.collect()
@@ -467,7 +624,13 @@ mod tests {
             ("the Volcker Rule", "12 U.S.C. § 1851"),
             ("ERISA § 999", "? ERISA § 999"),
             ("Pub. L. 111-148", "Pub. L. 111-148"),
-            ("Public Law No. 111–148, § 1501", "Pub. L. 111-148"),
+            ("Public Law No. 111–148, § 1501(a)", "26 U.S.C. § 5000A(a)"),
+            ("Pub. L. 93-406, title I, § 502", "29 U.S.C. § 1132"),
+            ("Pub. L. 93-406 § 999", "? Pub. L. 93-406 § 999"),
+            ("Pub. L. 105-277, div. G, title XXII, § 2219(c)", "? Pub. L. 105-277, div. G, § 2219(c)"),
+            ("Section 502(a)(1) of Public Law 93-406", "29 U.S.C. § 1132(a)(1)"),
+            ("Act of Aug. 29, 1935, ch. 814, § 103", "? Act of Aug. 29, 1935, ch. 814, § 103"),
+            ("R.S. § 1979", "? R.S. § 1979"),
             ("P.L. 111-148", "Pub. L. 111-148"),
             ("PL 94-553", "Pub. L. 94-553"),
             ("124 Stat. 119", "124 Stat. 119"),

@@ -107,6 +107,11 @@ impl Grammar {
         self.us_code
     }
 
+    /// Whether a title of the United States Code is law itself, so that its sections are no sections of acts.
+    pub fn is_enacted_title(&self, title: &str) -> bool {
+        self.forms.row(self.us_code).is_some_and(|form| form.is_cited_bare(Some(title)))
+    }
+
     /// The body of a citation. `None` if the reference comes from another grammar and this one has no such body.
     pub fn body(&self, body: BodyRef) -> Option<GrammarBody<'_>> {
         self.forms.row(body).map(|form| form.body())

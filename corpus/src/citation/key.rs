@@ -16,6 +16,11 @@ impl CitationKey {
         &self.0
     }
 
+    /// A key of another kind than those of provisions, such as that of a section of an act.
+    pub(super) fn of_text(key: String) -> Self {
+        Self(key.into())
+    }
+
     /// The key of a text that matches no form. Case, section signs, kinds of dashes and numbers of spaces make no
     /// difference to it.
     pub fn folded(text: &str) -> Self {

@@ -10,6 +10,7 @@
 //! citation at one position), `home` and `own_code` (references to the provision's own code), `acts` (acts by their
 //! popular names), then the rest.
 
+mod act_section;
 mod acts;
 mod constitution;
 mod container;
@@ -30,6 +31,7 @@ mod tail;
 mod text;
 mod value;
 
+pub use act_section::{ActLaw, LawDivision, SectionOfAct, act_name_key};
 pub use acts::{ActSection, PopularCitation, SessionLaw};
 pub use container::{Container, ContainerLevel, NamedContainer, NumberedContainer};
 pub use enclosing_provision::EnclosingProvision;
@@ -38,5 +40,7 @@ pub use forms::{BodyForm, FormError};
 pub use grammar::{Grammar, ParseError};
 pub use key::CitationKey;
 pub use number::compare as number_order;
-pub use resolve::{ANSWERS_MAX, CitedItem, Coverage, NodeLookup, ProvisionLookup, RANGE_MAX, Resolution};
+pub use resolve::{
+    ANSWERS_MAX, CitedItem, Coverage, HeldActSection, NodeLookup, ProvisionLookup, RANGE_MAX, Resolution,
+};
 pub use value::{BodyRef, Citation, ConstitutionUnit, GrammarBody, Locator, Unit, WordingKind};

@@ -1,5 +1,6 @@
 //! Resolves the text of a citation to provisions. The trait [`ProvisionLookup`] reports which provisions exist.
 
+use super::act_section::SectionOfAct;
 use super::acts::{ActSection, PopularCitation, SessionLaw};
 use super::container::{Container, ContainerLevel, NamedContainer, NumberedContainer};
 use super::grammar::{Grammar, ParseError};
@@ -32,8 +33,12 @@ pub trait ProvisionLookup {
     /// The error of a failed lookup, such as a damaged file.
     type Error;
 
-    /// The provisions whose stored citation has this key, in order.
+    /// The provisions whose stored citation has this key, in order: those that have it as their canonical citation, or
+    /// if there are none, as a parallel one.
     fn provisions(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, Self::Error>;
+
+    /// The provisions that had the citation with this key formerly, in order.
+    fn formerly(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, Self::Error>;
 
     /// The provisions whose citation is a range that contains this citation (`293a...293c` contains `293b`), in order.
     fn ranges_over(&self, citation: &Citation) -> Result<Vec<NodeOrdinal>, Self::Error>;
@@ -53,10 +58,22 @@ pub trait NodeLookup: ProvisionLookup {
     /// The containers whose section numbers begin with this number, in order.
     fn numbered_containers(&self, numbered: &NumberedContainer) -> Result<Vec<NodeOrdinal>, Self::Error>;
 
+    /// The provisions that are this section of an act or a part of it, in order.
+    fn act_sections(&self, section: &ActSection) -> Result<Vec<HeldActSection>, Self::Error>;
+
     fn coverage(&self, body: GrammarBody<'_>) -> Coverage;
 
     /// Whether the snapshot contains the part of the code in which a citation is.
     fn covers(&self, citation: &Citation) -> Result<bool, Self::Error>;
+}
+
+/// A provision that is a section of an act.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HeldActSection {
+    pub node: NodeOrdinal,
+    pub citation: Citation,
+    /// What its source credit says that it is.
+    pub section: SectionOfAct,
 }
 
 /// The meaning of a text that was parsed.
@@ -68,7 +85,12 @@ pub enum CitedItem {
     Numbered(NumberedContainer),
     /// Several codes have the name, and the number fits each of them.
     Readings(Vec<Citation>),
-    /// A section of an act that the table of acts does not list.
+    /// A section of an act of which it is known where it is.
+    OfAct {
+        section: ActSection,
+        citation: Citation,
+    },
+    /// A section of an act of which it is not known where it is, or which is in several places.
     ActSection(ActSection),
     /// A law as it was published. No code contains it in that form.
     SessionLaw(SessionLaw),
@@ -79,7 +101,7 @@ pub enum CitedItem {
 impl CitedItem {
     pub fn body(&self) -> Option<BodyRef> {
         match self {
-            Self::Citation(citation) => Some(citation.body),
+            Self::Citation(citation) | Self::OfAct { citation, .. } => Some(citation.body),
             Self::Container(container) => Some(container.body),
             Self::Numbered(numbered) => Some(numbered.body),
             Self::ActSection(section) => Some(section.body),
@@ -116,6 +138,24 @@ pub enum Resolution {
     Malformed {
         error: ParseError,
     },
+}
+
+impl Resolution {
+    /// The same resolution of a section of the code that was cited as a section of an act.
+    fn of_act(mut self, section: ActSection) -> Self {
+        let (Self::Resolved { cited, .. }
+        | Self::Ambiguous { cited, .. }
+        | Self::NotInSnapshot { cited }
+        | Self::OutsideCoverage { cited }
+        | Self::Placeholder { cited }) = &mut self
+        else {
+            return self;
+        };
+        if let CitedItem::Citation(citation) = cited {
+            *cited = CitedItem::OfAct { section, citation: citation.clone() };
+        }
+        self
+    }
 }
 
 impl Grammar {
@@ -182,7 +222,11 @@ impl Grammar {
             }
             Err(_) => {}
         }
-        let held = holdings.provisions(&CitationKey::folded(text))?;
+        let folded = CitationKey::folded(text);
+        let mut held = holdings.provisions(&folded)?;
+        if held.is_empty() {
+            held = holdings.formerly(&folded)?;
+        }
         if !held.is_empty() {
             return Ok(Some(vec![self.resolution_of(held, CitedItem::Verbatim, holdings)]));
         }
@@ -194,7 +238,11 @@ impl Grammar {
             let held = holdings.numbered_containers(&numbered)?;
             return Ok(Some(vec![self.resolution_of(held, CitedItem::Numbered(numbered), holdings)]));
         }
-        let Some(popular) = self.parse_popular(text) else { return Ok(None) };
+        let Some(popular) = self.parse_popular(text) else {
+            let named = self.parse_section_of_named_act(text);
+            let known = named.map(|section| self.section_by_credits(&section, holdings)).transpose()?;
+            return Ok(known.flatten().map(|found| vec![found]));
+        };
         popular.into_iter().map(|popular| self.resolve_popular(popular, holdings)).collect::<Result<_, _>>().map(Some)
     }
 
@@ -244,15 +292,49 @@ impl Grammar {
     }
 
     fn resolve_popular<H: NodeLookup>(&self, popular: PopularCitation, holdings: &H) -> Result<Resolution, H::Error> {
-        match popular {
-            PopularCitation::Citation(citation) => self.resolve_one(citation, holdings),
-            PopularCitation::Unlisted(section) => {
-                Ok(self.resolution_of(Vec::new(), CitedItem::ActSection(section), holdings))
-            }
+        let (section, listed) = match popular {
+            PopularCitation::Act(citation) => return self.resolve_one(citation, holdings),
             PopularCitation::SessionLaw(law) => {
-                Ok(self.resolution_of(Vec::new(), CitedItem::SessionLaw(law), holdings))
+                return Ok(self.resolution_of(Vec::new(), CitedItem::SessionLaw(law), holdings));
+            }
+            PopularCitation::Section { section, listed } => (section, listed),
+        };
+        let by_table = listed.map(|citation| self.resolve_one(citation, holdings)).transpose()?;
+        let is_held = matches!(by_table, Some(Resolution::Resolved { .. } | Resolution::Ambiguous { .. }));
+        if !is_held && let Some(found) = self.section_by_credits(&section, holdings)? {
+            return Ok(found);
+        }
+        Ok(match by_table {
+            Some(found) => found.of_act(section),
+            None => self.resolution_of(Vec::new(), CitedItem::ActSection(section), holdings),
+        })
+    }
+
+    /// The provisions that are a section of an act by their own source credits. `None` if none is known.
+    fn section_by_credits<H: NodeLookup>(
+        &self,
+        section: &ActSection,
+        holdings: &H,
+    ) -> Result<Option<Resolution>, H::Error> {
+        let mut found: Vec<(NodeOrdinal, Citation)> = Vec::new();
+        for HeldActSection { node, citation, section: own } in holdings.act_sections(section)? {
+            let is_of_division = section.division.is_none() || section.division == own.division;
+            let Some(subdivisions) = own.below(&section.subdivisions).filter(|_| is_of_division) else { continue };
+            if found.last().is_none_or(|(last, _)| *last != node) {
+                found.push((node, Citation { subdivisions, ..citation }));
             }
         }
+        Ok(match found.as_slice() {
+            [] => None,
+            [(node, citation)] => {
+                let cited = CitedItem::OfAct { section: section.clone(), citation: citation.clone() };
+                Some(Resolution::Resolved { node: *node, cited })
+            }
+            _ => {
+                let candidates = found.into_iter().map(|(node, _)| node).collect();
+                Some(Resolution::Ambiguous { candidates, cited: CitedItem::ActSection(section.clone()) })
+            }
+        })
     }
 
     /// Resolves the elements of a list one by one. An element that cannot be parsed gives [`Resolution::Malformed`].
@@ -419,7 +501,8 @@ impl Grammar {
     }
 
     /// The provisions that a citation means, in order: those with this citation; if there are none, those whose
-    /// range contains it; if there are none, those in its own range, at most [`RANGE_MAX`].
+    /// range contains it; if there are none, those that had it formerly; if there are none, those in its own range, at
+    /// most [`RANGE_MAX`].
     pub fn provisions_of<H: ProvisionLookup>(
         &self,
         citation: &Citation,
@@ -428,6 +511,9 @@ impl Grammar {
         let mut held = holdings.provisions(&self.key(citation))?;
         if held.is_empty() {
             held = holdings.ranges_over(citation)?;
+        }
+        if held.is_empty() {
+            held = holdings.formerly(&self.key(citation))?;
         }
         if held.is_empty() {
             held = self.provisions_in_range(citation, holdings)?;

@@ -47,6 +47,8 @@ struct NativeLine {
     #[serde(default)]
     parallel_citations: Vec<String>,
     #[serde(default)]
+    now: Option<String>,
+    #[serde(default)]
     effective_from: Option<String>,
     #[serde(default)]
     effective_to: Option<String>,
@@ -142,6 +144,7 @@ const FIELDS: &[Field] = &[
     optional("tags", FieldShape::Texts),
     optional("formerCitations", FieldShape::Texts),
     optional("parallelCitations", FieldShape::Texts),
+    nullable("now", FieldShape::Text),
     nullable("effectiveFrom", FieldShape::Text),
     nullable("effectiveTo", FieldShape::Text),
     nullable("validityRemark", FieldShape::Text),
@@ -244,6 +247,7 @@ fn node_of(line: NativeLine, target: ImportTarget<'_>, position: SourcePosition)
             tags,
             former_citations: line.former_citations,
             parallel_citations: line.parallel_citations,
+            now: line.now,
             effect: effect_of(line.effective_from, line.effective_to, line.validity_remark, line.validity),
             wordings,
             source_url: line.source_url,

@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use crate::content::{Content, ContentNote, NewNode, NodeHandle, OnRepeat};
 use crate::effect;
+use crate::import::crosswalk::{self, Crosswalk, SectionWords};
 use crate::import::intake::{ImportError, SourceIntake};
 use crate::import::json_line::{self, Field, FieldShape, nullable, required};
 use crate::import::labels::{Scheme, layout_of};
@@ -20,6 +21,9 @@ use crate::import::target::{ImportTarget, LINE_BYTES_MAX};
 use crate::order::SortKey;
 use crate::report::{SourcePosition, WarningKind, Warnings};
 use crate::source_files::{SourceFile, parse_lines};
+
+/// The key of the United States Code.
+const US_CODE: &str = "us/usc";
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -153,32 +157,54 @@ fn provision(
     let is_url = line.reference.starts_with("https://") || line.reference.starts_with("http://");
     let mut tags = target.tags.to_vec();
     tags.sort_unstable();
+    let key = key_of(&citation, &line.reference);
+    let mut content = Content {
+        citation,
+        heading,
+        effect,
+        level: "section".into(),
+        number: Some(number).filter(|number| !number.is_empty()),
+        status: Some(status),
+        text: Some(line.text),
+        notes: line
+            .note
+            .map(|text| ContentNote { topic: "Note".into(), text, ..ContentNote::default() })
+            .into_iter()
+            .collect(),
+        tags,
+        source_url: is_url.then(|| line.reference.clone()),
+        reference: line.reference,
+        source: target.source,
+        ..Content::default()
+    };
+    read_crosswalk(&mut content, target, position, warnings);
     NewNode {
         handle,
         parent,
-        key: format!("{}/{}", target.key, key_of(&citation, &line.reference)),
-        sort: SortKey::of_citation(&citation),
+        key: format!("{}/{}", target.key, key),
+        sort: SortKey::of_citation(&content.citation),
         on_repeat: OnRepeat::Reconcile,
-        content: Content {
-            citation,
-            heading,
-            effect,
-            level: "section".into(),
-            number: Some(number).filter(|number| !number.is_empty()),
-            status: Some(status),
-            text: Some(line.text),
-            notes: line
-                .note
-                .map(|text| ContentNote { topic: "Note".into(), text, ..ContentNote::default() })
-                .into_iter()
-                .collect(),
-            tags,
-            source_url: is_url.then(|| line.reference.clone()),
-            reference: line.reference,
-            source: target.source,
-            ..Content::default()
-        },
+        content,
         position: position.clone(),
+    }
+}
+
+/// Reads what the notes of a section of the United States Code say about other numbers of its law.
+fn read_crosswalk(content: &mut Content, target: ImportTarget<'_>, position: &SourcePosition, warnings: &mut Warnings) {
+    let Some((title, number)) = content.citation.split_once(" U.S.C. § ").filter(|_| target.key == US_CODE) else {
+        return;
+    };
+    let notes = crosswalk::notes_by_topic(content.notes.iter().map(|note| note.text.as_str()));
+    let found = Crosswalk::of(&SectionWords {
+        title,
+        number: Some(number).filter(|number| !number.contains("...")),
+        status: content.status.unwrap_or(Status::InForce),
+        heading: &content.heading,
+        notes: &notes,
+        credit: None,
+    });
+    for (kind, position, what) in found.add_to(content, position) {
+        warnings.add(kind, &position, what);
     }
 }
 

@@ -21,7 +21,7 @@ const NAME_BYTES_MAX: usize = 160;
 /// sections moved to title 52.
 const ODD_MAX: usize = 20;
 
-fn each_section(corpora: &Path, name: &str, mut sink: impl FnMut(&Value)) {
+pub(crate) fn each_section(corpora: &Path, name: &str, mut sink: impl FnMut(&Value)) {
     let file = File::open(corpora.join(name)).unwrap();
     for line in BufReader::new(zstd::Decoder::new(file).unwrap()).lines() {
         sink(&serde_json::from_str(&line.unwrap()).unwrap());
@@ -31,13 +31,15 @@ fn each_section(corpora: &Path, name: &str, mut sink: impl FnMut(&Value)) {
 /// The section of the code that a text refers to by the name of an act.
 fn place_of(text: &str) -> Option<Citation> {
     match Grammar::built_in().parse_popular(text)?.as_slice() {
-        [PopularCitation::Citation(citation)] => Some(citation.clone()),
+        [PopularCitation::Act(citation) | PopularCitation::Section { listed: Some(citation), .. }] => {
+            Some(citation.clone())
+        }
         _ => None,
     }
 }
 
 /// The sections of acts in a text that have a parallel citation: as written, and the place that the law states.
-fn parallels(text: &str) -> Vec<(&str, CitationKey)> {
+pub(crate) fn parallels(text: &str) -> Vec<(&str, CitationKey)> {
     let grammar = Grammar::built_in();
     let mut found = Vec::new();
     for (at, _) in text.match_indices(" U.S.C. ") {

@@ -7,6 +7,7 @@ mod cfr;
 mod cfr_real;
 mod common;
 mod corpora;
+mod crosswalk_real;
 mod damage;
 #[cfg(feature = "encoder")]
 mod encoder;

@@ -8,8 +8,9 @@ use std::ops::Range;
 use hornbook_corpus::cards::Card;
 use hornbook_corpus::cfr_chapters::{CFR_KEY, CfrChapter};
 use hornbook_corpus::citation::{
-    Citation, CitationKey, CitedItem, Container, ContainerLevel, Coverage, EnclosingProvision, Grammar, GrammarBody,
-    Locator, NamedContainer, NodeLookup, NumberedContainer, ParseError, ProvisionLookup, RANGE_MAX, Resolution, Unit,
+    ActSection, Citation, CitationKey, CitedItem, Container, ContainerLevel, Coverage, EnclosingProvision, Grammar,
+    GrammarBody, HeldActSection, LawDivision, Locator, NamedContainer, NodeLookup, NumberedContainer, ParseError,
+    ProvisionLookup, RANGE_MAX, Resolution, Unit,
 };
 use hornbook_corpus::citation_index::CitationKind;
 use hornbook_corpus::code_titles::PrintedWithin;
@@ -31,6 +32,12 @@ pub const CANDIDATES_MAX: usize = RANGE_MAX;
 
 /// The maximum number of citations of a query that are explained if they are not in the corpus.
 const EXPLAINED_CITATIONS_MAX: usize = 4;
+
+/// The maximum number of renumberings that are followed from one provision to the next.
+const RENUMBERINGS_MAX: usize = 8;
+
+/// The maximum number of provisions that a message names as former bearers of a number.
+const FORMER_BEARERS_NAMED_MAX: usize = 3;
 
 /// The jurisdiction of acts of Congress.
 const FEDERAL: &str = "US";
@@ -163,11 +170,50 @@ impl Engine {
         Ok(MissingPart::of(self.snapshot(), self.parts()?, &CitedItem::Citation(citation)).is_some())
     }
 
-    /// The same as [`resolve`](Self::resolve), but each provision is shown as it is on a day.
+    /// The same as [`resolve`](Self::resolve), but each provision is shown as it is on a day. A provision that was
+    /// renumbered or transferred by then is answered with the one that took its place.
     pub fn resolve_on(&self, law: &LawOnDay, text: &str) -> Result<Vec<CitationAnswer>, SearchError> {
         let mut answers = self.resolve(text)?;
-        answers.iter_mut().try_for_each(|answer| self.show_on(law, answer))?;
+        for answer in &mut answers {
+            self.show_on(law, answer)?;
+            self.follow_renumbering(law, answer)?;
+        }
         Ok(answers)
+    }
+
+    /// Answers with the provision that a renumbered or transferred one is now, and says so.
+    fn follow_renumbering(&self, law: &LawOnDay, answer: &mut CitationAnswer) -> Result<(), SearchError> {
+        let is_gone = |status| matches!(status, Status::Renumbered | Status::Transferred);
+        let [asked] = answer.candidates.as_slice() else { return Ok(()) };
+        let Some(first) = self.snapshot().ordinal(asked.node_id) else { return Ok(()) };
+        let citation = asked.citation.clone();
+        if answer.answer != AnswerKind::Resolved || !is_gone(asked.status) {
+            return Ok(());
+        }
+        let verb = asked.status.as_str();
+        let mut followed = vec![first];
+        let mut place = first;
+        while is_gone(law.shown(place).status)
+            && let [next] = self.new_places(place)?[..]
+            && !followed.contains(&next)
+            && followed.len() < RENUMBERINGS_MAX
+        {
+            followed.push(next);
+            place = next;
+        }
+        if place != first {
+            let now = self.cited_node(place)?;
+            answer.message = format!("{citation} was {verb}: it is now {}", now.citation);
+            answer.node_id = Some(now.node_id);
+            answer.candidates = vec![now];
+            self.show_on(law, answer)?;
+        } else if let Some(now) = self.snapshot().nodes.get(first)?.now.filter(|_| followed.len() == 1) {
+            answer.message = format!("{citation} was {verb}: it is now {now}");
+            if self.new_places(first)?.is_empty() {
+                answer.message += ", which this corpus does not contain";
+            }
+        }
+        Ok(())
     }
 
     /// The answer to a citation that was found in a text, as the law is on a day.
@@ -211,21 +257,54 @@ impl Engine {
     }
 
     /// The provisions that took the place of a renumbered or transferred one: those that list its citation as a former
-    /// one. If there are none, the only provision that it refers to.
+    /// one, or the one that it names as its new place. If there are none, the only provision that it refers to.
     pub fn successors(&self, node: NodeOrdinal, status: Status) -> Result<Vec<NodeOrdinal>, SearchError> {
         if !matches!(status, Status::Renumbered | Status::Transferred) {
             return Ok(Vec::new());
         }
+        let mut found = self.new_places(node)?;
         let snapshot = self.snapshot();
-        let bearers = snapshot.nodes_with_citation(snapshot.cards.get(node)?.citation)?;
-        let former = bearers.into_iter().filter(|(_, kind)| *kind == CitationKind::Former);
-        let mut found: Vec<NodeOrdinal> = former.map(|(bearer, _)| bearer).collect();
         // If it refers to several provisions, its text says more than where the provision went, so none is used.
-        if found.is_empty() && snapshot.references.outgoing(node).len() == 1 {
+        if found.is_empty() && snapshot.references.outgoing(node).len() == 1 && snapshot.nodes.get(node)?.now.is_none()
+        {
             found.extend(snapshot.references.outgoing(node));
+            found.retain(|&other| other != node);
         }
+        Ok(found)
+    }
+
+    /// The provisions of which it is stated that they took the place of another: it names the place where it is now,
+    /// or they list its citation as a former one.
+    fn new_places(&self, node: NodeOrdinal) -> Result<Vec<NodeOrdinal>, SearchError> {
+        let snapshot = self.snapshot();
+        let mut found = match snapshot.nodes.get(node)?.now {
+            Some(now) => match snapshot.grammar().parse(&now) {
+                Ok(citation) => snapshot.grammar().provisions_of(&citation, &SnapshotHoldings(self))?,
+                Err(_) => SnapshotHoldings(self).bearers(&CitationKey::folded(&now))?,
+            },
+            None => {
+                let bearers = snapshot.nodes_with_citation(snapshot.cards.get(node)?.citation)?;
+                let former = bearers.into_iter().filter(|(_, kind)| *kind == CitationKind::Former);
+                former.map(|(bearer, _)| bearer).collect()
+            }
+        };
         found.retain(|&other| other != node);
         Ok(found)
+    }
+
+    /// The citation that the law of a node has now, if it was renumbered or transferred and its source says where to.
+    pub fn now(&self, node: NodeOrdinal) -> Result<Option<String>, SearchError> {
+        let snapshot = self.snapshot();
+        if let Some(now) = snapshot.nodes.get(node)?.now {
+            return Ok(Some(now));
+        }
+        if !matches!(snapshot.outline.status(node), Status::Renumbered | Status::Transferred) {
+            return Ok(None);
+        }
+        match self.new_places(node)?[..] {
+            [place] => Ok(Some(snapshot.cards.get(place)?.citation.to_owned())),
+            _ => Ok(None),
+        }
     }
 
     fn answer(&self, resolution: Resolution) -> Result<CitationAnswer, SearchError> {
@@ -298,11 +377,12 @@ impl Engine {
         {
             plain.message += &format!("; this copy of the code lacks {lacks}");
         }
+        if let CitedItem::OfAct { section, .. } = &cited {
+            plain.message = format!("{section} is {}; {}", plain.citation.as_deref().unwrap_or("?"), plain.message);
+        }
         match cited {
-            CitedItem::Citation(citation) => {
-                if self.is_former_citation(&snapshot.grammar().key(&citation))? {
-                    plain.message += "; this is its former citation";
-                }
+            CitedItem::Citation(citation) | CitedItem::OfAct { citation, .. } => {
+                self.explain_former_bearers(&mut plain, &citation)?;
                 let is_container = |cited: &CitedNode| {
                     snapshot.ordinal(cited.node_id).is_some_and(|node| !snapshot.outline.is_provision(node))
                 };
@@ -316,9 +396,10 @@ impl Engine {
                 plain.notes = citation.note;
                 plain.subdivision = citation.subdivisions.into_iter().map(String::from).collect();
             }
+            CitedItem::ActSection(_) if !plain.candidates.is_empty() => {}
             CitedItem::ActSection(section) => {
                 plain.message = format!(
-                    "the table of acts does not list where {section} is in {}; cite the section of the code, or search for its words",
+                    "the table of acts does not list where {section} is in {}, and no source credit in this corpus says it; cite the section of the code, or search for its words",
                     plain.code_body.as_deref().unwrap_or("its code")
                 );
             }
@@ -395,7 +476,9 @@ impl Engine {
             CitedItem::Citation(Citation { place: Locator::Numbered { unit: Unit::Chapter, .. }, .. }) => {
                 return Ok(());
             }
-            CitedItem::Citation(citation) => (citation.body, citation.title.as_deref(), citation.number()),
+            CitedItem::Citation(citation) | CitedItem::OfAct { citation, .. } => {
+                (citation.body, citation.title.as_deref(), citation.number())
+            }
             CitedItem::Numbered(numbered) => (numbered.body, numbered.title.as_deref(), Some(&*numbered.number)),
             _ => return Ok(()),
         };
@@ -454,10 +537,33 @@ impl Engine {
         Ok(answers)
     }
 
-    /// Whether provisions have this citation only as a former citation.
-    fn is_former_citation(&self, key: &CitationKey) -> Result<bool, SearchError> {
-        let bearers = self.snapshot().nodes_with_citation_key(key)?;
-        Ok(bearers.first().is_some_and(|&(_, kind)| kind == CitationKind::Former))
+    /// Says which provisions of an answer have the citation only as a former one, or which others had it before.
+    fn explain_former_bearers(&self, plain: &mut CitationAnswer, citation: &Citation) -> Result<(), SearchError> {
+        let snapshot = self.snapshot();
+        let former = SnapshotHoldings(self).former_bearers(&snapshot.grammar().key(citation))?;
+        let is_candidate = |node: &NodeOrdinal| {
+            let id = snapshot.outline.id(*node);
+            plain.candidates.iter().any(|cited| Some(cited.node_id) == id)
+        };
+        let (found, others): (Vec<NodeOrdinal>, Vec<NodeOrdinal>) = former.into_iter().partition(is_candidate);
+        let names = |nodes: &[NodeOrdinal]| -> Result<String, SearchError> {
+            let names = nodes.iter().take(FORMER_BEARERS_NAMED_MAX);
+            let names = names.map(|&node| Ok(snapshot.cards.get(node)?.citation.to_owned()));
+            Ok(names.collect::<Result<Vec<String>, SearchError>>()?.join(" and "))
+        };
+        match (found.as_slice(), others.as_slice()) {
+            ([_], _) => {
+                let asked = plain.citation.as_deref().unwrap_or("this");
+                plain.message = format!("{asked} is a former citation of {}; cite it by that", names(&found)?);
+            }
+            ([], []) => {}
+            ([], others) if !plain.candidates.is_empty() => {
+                plain.message += &format!("; {} formerly had this number", names(others)?);
+            }
+            ([], _) => {}
+            _ => plain.message += "; this is their former citation",
+        }
+        Ok(())
     }
 
     fn cited_node(&self, node: NodeOrdinal) -> Result<CitedNode, SearchError> {
@@ -568,7 +674,7 @@ fn join_readings(grammar: &Grammar, readings: &[Citation]) -> String {
 /// The canonical form of a citation. For a container, that is its own spelling.
 fn canonical(grammar: &Grammar, cited: &CitedItem, found: Option<&CitedNode>) -> String {
     match (cited, found) {
-        (CitedItem::Citation(citation), _) => grammar.format(citation),
+        (CitedItem::Citation(citation) | CitedItem::OfAct { citation, .. }, _) => grammar.format(citation),
         (CitedItem::Container(_) | CitedItem::Numbered(_) | CitedItem::Verbatim, Some(node)) => node.citation.clone(),
         (CitedItem::Container(container), None) => grammar.format_container(container),
         (CitedItem::Numbered(numbered), None) => grammar.format_numbered(numbered),
@@ -584,17 +690,27 @@ struct SnapshotHoldings<'e>(&'e Engine);
 
 impl SnapshotHoldings<'_> {
     /// The provisions with a citation or, if there are none, the containers. Only the best kind of
-    /// citation that occurs counts: canonical, then parallel, then former.
+    /// citation that occurs counts: canonical, then parallel.
     fn bearers(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, SearchError> {
-        let snapshot = self.0.snapshot();
-        let found = snapshot.nodes_with_citation_key(key)?;
+        let mut found = self.0.snapshot().nodes_with_citation_key(key)?;
+        found.retain(|&(_, kind)| kind != CitationKind::Former);
         let best = found.first().map(|&(_, kind)| kind);
-        let mut nodes: Vec<NodeOrdinal> =
-            found.into_iter().filter(|&(_, kind)| Some(kind) == best).map(|(node, _)| node).collect();
-        if nodes.iter().any(|&node| snapshot.outline.is_provision(node)) {
-            nodes.retain(|&node| snapshot.outline.is_provision(node));
+        Ok(self.provisions_first(found.into_iter().filter(|&(_, kind)| Some(kind) == best)))
+    }
+
+    /// The same for the nodes that had a citation formerly.
+    fn former_bearers(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, SearchError> {
+        let found = self.0.snapshot().nodes_with_citation_key(key)?;
+        Ok(self.provisions_first(found.into_iter().filter(|&(_, kind)| kind == CitationKind::Former)))
+    }
+
+    fn provisions_first(&self, found: impl Iterator<Item = (NodeOrdinal, CitationKind)>) -> Vec<NodeOrdinal> {
+        let outline = &self.0.snapshot().outline;
+        let mut nodes: Vec<NodeOrdinal> = found.map(|(node, _)| node).collect();
+        if nodes.iter().any(|&node| outline.is_provision(node)) {
+            nodes.retain(|&node| outline.is_provision(node));
         }
-        Ok(nodes)
+        nodes
     }
 }
 
@@ -603,6 +719,10 @@ impl ProvisionLookup for SnapshotHoldings<'_> {
 
     fn provisions(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, SearchError> {
         self.bearers(key)
+    }
+
+    fn formerly(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, SearchError> {
+        self.former_bearers(key)
     }
 
     fn ranges_over(&self, citation: &Citation) -> Result<Vec<NodeOrdinal>, SearchError> {
@@ -631,6 +751,28 @@ impl NodeLookup for SnapshotHoldings<'_> {
 
     fn numbered_containers(&self, numbered: &NumberedContainer) -> Result<Vec<NodeOrdinal>, SearchError> {
         Ok(self.0.container_index()?.numbered(numbered))
+    }
+
+    fn act_sections(&self, section: &ActSection) -> Result<Vec<HeldActSection>, SearchError> {
+        let snapshot = self.0.snapshot();
+        let laws = match &section.law {
+            Some(law) => vec![LawDivision { law: law.clone(), division: section.division.clone() }],
+            None => snapshot.laws_of_act(&section.act)?,
+        };
+        let mut held = Vec::new();
+        for LawDivision { law, division } in laws {
+            for (node, own) in snapshot.act_sections(&law, &section.section)? {
+                let is_of_division = division.is_none() || division == own.division;
+                let citation = snapshot.grammar().parse(snapshot.cards.get(node)?.citation).ok();
+                held.extend(citation.filter(|_| is_of_division).map(|citation| HeldActSection {
+                    node,
+                    citation,
+                    section: own,
+                }));
+            }
+        }
+        held.sort_by_key(|held| held.node);
+        Ok(held)
     }
 
     fn covers(&self, citation: &Citation) -> Result<bool, SearchError> {

@@ -65,7 +65,10 @@ pub(super) fn citations_in(snapshot: &Snapshot, query: &str) -> Result<Vec<Found
 /// act are easier to find by words.
 fn whole_act(snapshot: &Snapshot, query: &str) -> Result<Option<FoundCitation>, NodesError> {
     let popular = snapshot.grammar().parse_popular(query);
-    let Some([PopularCitation::Citation(act)]) = popular.as_deref() else { return Ok(None) };
+    let Some([PopularCitation::Act(act) | PopularCitation::Section { listed: Some(act), .. }]) = popular.as_deref()
+    else {
+        return Ok(None);
+    };
     let nodes = cited_provisions(snapshot, act)?;
     let is_small = !nodes.is_empty() && nodes.len() < CITED_MAX;
     Ok(is_small.then_some(FoundCitation { bytes: 0..query.len(), nodes }))

@@ -30,7 +30,7 @@ impl IncludedPart {
         match self {
             Self::Law | Self::Wordings => &[],
             Self::Notes => &["notes"],
-            Self::Credits => &["sourceCredit", "formerCitations", "parallelCitations"],
+            Self::Credits => &["sourceCredit", "formerly", "parallelCitations"],
             Self::References => &["references"],
         }
     }

@@ -72,12 +72,16 @@ pub struct NodeReply<'s> {
     pub notice: Option<String>,
     /// Whether the edition ended more than a year before that day.
     pub is_outdated: bool,
-    /// Where the law is now, if this provision was renumbered or transferred and its new place is known.
+    /// The citation that its law has now, if it was renumbered or transferred and its source says where to. `successors`
+    /// has the provision if this corpus contains it.
+    pub now: Option<String>,
+    /// Where the law is now, if this provision was renumbered or transferred and its new place is in this corpus.
     pub successors: Vec<NodeLink<'s>>,
     /// The wordings for other days.
     pub wordings: Vec<WordingReply<'s>>,
+    /// The citations that this law had before it got its present number. Another provision may have such a number now.
     #[serde(default)]
-    pub former_citations: Vec<String>,
+    pub formerly: Vec<String>,
     #[serde(default)]
     pub parallel_citations: Vec<String>,
     #[serde(default)]
@@ -148,8 +152,8 @@ pub struct Provenance<'s> {
 /// written, so it cannot be a hash of the output.
 pub(super) const fn format_version(format: Format) -> u32 {
     match format {
-        Format::Json => 6,
-        Format::Markdown | Format::Text => 3,
+        Format::Json => 7,
+        Format::Markdown | Format::Text => 4,
     }
 }
 
@@ -233,6 +237,7 @@ impl<'s> NodeReply<'s> {
             validity_remark: wording.remark.clone(),
             notice: currency.notice(),
             is_outdated: currency.knowledge == EditionCertainty::LongPast,
+            now: corpus.engine().now(node)?,
             successors: successors(corpus, asked, node, shown.status)?,
             wordings: other_wordings(corpus, &record, shown.place, has(IncludedPart::Wordings))?,
             references: match has(IncludedPart::References) {
@@ -245,7 +250,7 @@ impl<'s> NodeReply<'s> {
             citation: record.citation,
             level: record.level,
             number: record.number,
-            former_citations: if has(IncludedPart::Credits) { record.former_citations } else { Vec::new() },
+            formerly: if has(IncludedPart::Credits) { record.former_citations } else { Vec::new() },
             parallel_citations: if has(IncludedPart::Credits) { record.parallel_citations } else { Vec::new() },
         })
     }

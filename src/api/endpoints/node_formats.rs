@@ -103,8 +103,10 @@ impl NodeReply<'_> {
             lines.extend(self.validity_remark.as_ref().map(|remark| format!("The publisher says: {remark}")));
         }
         let successors: Vec<&str> = self.successors.iter().map(|successor| &*successor.citation).collect();
-        if !successors.is_empty() {
-            lines.push(format!("Now: {}", successors.join("; ")));
+        match &self.now {
+            _ if !successors.is_empty() => lines.push(format!("Now: {}", successors.join("; "))),
+            Some(now) => lines.push(format!("Now: {now}, which this corpus does not contain")),
+            None => {}
         }
         lines.extend(self.notice.clone());
         lines
@@ -139,6 +141,9 @@ impl ForModel for NodeReply<'_> {
         for successor in &self.successors {
             let _ = writeln!(out, "Now: {} {} (id {})", successor.citation, successor.heading, successor.id);
         }
+        if let Some(now) = self.now.as_ref().filter(|_| self.successors.is_empty()) {
+            let _ = writeln!(out, "Now: {now}, which this corpus does not contain");
+        }
         if let Some(notice) = &self.notice {
             let _ = writeln!(out, "Note: {notice}");
         }
@@ -148,7 +153,7 @@ impl ForModel for NodeReply<'_> {
                 writeln!(out, "\nIt contains {} more; list them with law.browse and parent {id}.", self.child_count);
         }
         let credits = self.source_credit.as_deref().map(|credit| format!("Source credit: {credit}"));
-        let former = joined("Formerly cited as", &self.former_citations);
+        let former = joined("Formerly", &self.formerly);
         let parallel = joined("Also cited as", &self.parallel_citations);
         for line in [credits, former, parallel].into_iter().flatten() {
             let _ = writeln!(out, "\n{line}");
@@ -249,6 +254,7 @@ mod tests {
             validity_remark: said("Expires soon"),
             notice: said("This edition is current through 2021-06-30. It does not have later changes."),
             is_outdated: false,
+            now: said("Test Code § 9.2"),
             successors: vec![link()],
             wordings: vec![WordingReply {
                 label: "Effective later".into(),
@@ -261,7 +267,7 @@ mod tests {
                 notes: vec![NoteReply { topic: "Editor's note".into(), text: "Later.".into() }],
                 source_url: None,
             }],
-            former_citations: vec!["Test Code § 8.1".into()],
+            formerly: vec!["Test Code § 8.1".into()],
             parallel_citations: Vec::new(),
             left_out: Vec::new(),
             references: NodeReferences::default(),
@@ -295,7 +301,7 @@ mod tests {
         let now = written.each_ref().map(|(format, written)| {
             (format.name(), format_version(*format), hex::encode(&Sha256::digest(written)[..8]))
         });
-        let then = [("json", 6, "ad4291bb0e956abd"), ("md", 3, "ec77d060439ba090"), ("txt", 3, "2f2135a53e7f3fa3")];
+        let then = [("json", 7, "411aef532f966e7f"), ("md", 4, "ec77d060439ba090"), ("txt", 4, "2f2135a53e7f3fa3")];
         assert_eq!(now, then.map(|(format, edition, hash)| (format, edition, hash.to_owned())), "{written:#?}");
     }
 }

@@ -8,13 +8,13 @@ use maud::{Markup, html};
 use super::dated_provision::DatedProvision;
 use super::references::entry;
 use crate::api::replies::NodeReply;
+use crate::percent;
 use crate::web::formatting::{self, written_day};
 use crate::web::untrusted_text::UntrustedText;
 
 /// The banners above the text. `day` is the day whose law the page shows.
 pub(super) fn banners(provision: &DatedProvision<'_>, day: Day) -> Markup {
-    let NodeReply { effective_from, effective_to, wordings, former_citations, parallel_citations, .. } =
-        &provision.reply;
+    let NodeReply { effective_from, effective_to, wordings, formerly, parallel_citations, .. } = &provision.reply;
     // Dates in the ISO 8601 format are compared as texts.
     let from = effective_from.map(|day| day.to_string());
     let is_old = effective_to.is_none()
@@ -46,7 +46,7 @@ pub(super) fn banners(provision: &DatedProvision<'_>, day: Day) -> Markup {
                 " under this citation, " a href="#wordings" { "below" } "."
             }
         }
-        @if !former_citations.is_empty() { p.also { "Formerly cited as " (joined(former_citations)) "." } }
+        @if !formerly.is_empty() { p.also { "Formerly " (old_numbers(formerly)) "." } }
         @if !parallel_citations.is_empty() { p.also { "Also cited as " (joined(parallel_citations)) "." } }
     }
 }
@@ -96,6 +96,9 @@ fn not_in_force(provision: &DatedProvision<'_>) -> Markup {
                 p.banner role="note" {
                     strong { "No longer in force: " (status.as_str()) "." } " It is kept here for reference."
                     @for successor in successors { " Now " (entry(successor)) "." }
+                    @if let Some(now) = provision.now.as_ref().filter(|_| successors.is_empty()) {
+                        " Now " (UntrustedText(now)) ", which this corpus does not contain."
+                    }
                 }
             }
         }
@@ -107,6 +110,16 @@ fn not_in_force(provision: &DatedProvision<'_>) -> Markup {
 fn is_before_known_wordings(provision: &DatedProvision<'_>) -> bool {
     let from = provision.reply.effective_from.map(|day| day.to_string());
     provision.named_day.as_deref().zip(from.as_deref()).is_some_and(|(day, from)| day < from)
+}
+
+/// Former citations, each with a link to what has the number today.
+fn old_numbers(citations: &[String]) -> Markup {
+    html! {
+        @for (place, citation) in citations.iter().enumerate() {
+            @if place > 0 { "; " }
+            a href=(format!("/cite/{}", percent::encoded(citation))) { (UntrustedText(citation)) }
+        }
+    }
 }
 
 fn joined<'c>(citations: &'c [impl AsRef<str> + 'c]) -> Markup {

@@ -8,6 +8,7 @@ use super::source::{OpenLawDocument, child, elements, words, words_of};
 use super::{effect, law_text, remark, status};
 use crate::content::{Content, NewNode, NodeHandle, OnRepeat};
 use crate::effect::{Effect, PERMANENT as PERMANENT_WORDING};
+use crate::import::crosswalk::formerly_in_notes;
 use crate::import::slug::slug;
 use crate::naming::NameParts;
 use crate::order::SortKey;
@@ -69,6 +70,7 @@ pub(super) fn add(source: &mut OpenLawDocument<'_, '_>, section: Node<'_, '_>, p
     };
     let mut tags = target.tags.to_vec();
     tags.sort_unstable();
+    let former_citations = formerly_in_notes(&citation, &notes);
     let node = NewNode {
         handle: source.handle(section),
         parent,
@@ -86,6 +88,7 @@ pub(super) fn add(source: &mut OpenLawDocument<'_, '_>, section: Node<'_, '_>, p
             notes,
             source_credit,
             tags,
+            former_citations,
             effect,
             reference: source.document.path().to_owned(),
             source: target.source,

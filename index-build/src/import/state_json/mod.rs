@@ -24,6 +24,7 @@ use serde::Deserialize;
 
 use crate::content::{Content, NewNode, NodeHandle, OnRepeat};
 use crate::effect::{self, Effect};
+use crate::import::crosswalk::formerly_in_credit;
 use crate::import::document::{Document, Parsed};
 use crate::import::flat_text;
 use crate::import::options;
@@ -218,8 +219,10 @@ fn provision(
     let own = wordings.next().unwrap_or_default();
     let mut tags = target.tags.to_vec();
     tags.sort_unstable();
+    let credit = own.source_credit.as_deref().unwrap_or_default();
     let content = Content {
         citation: citation.clone(),
+        former_citations: formerly_in_credit(&citation, credit),
         level: "section".into(),
         number: Some(section.number.clone()),
         tags,

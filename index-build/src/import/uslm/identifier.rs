@@ -83,6 +83,11 @@ impl UslmNumbers {
         Self::of(value.split(',').map(range).filter(|number| !number.is_empty()))
     }
 
+    /// The number of a section that has only one.
+    pub(super) fn single(&self) -> Option<&str> {
+        (self.others.is_empty() && !self.first.contains("...")).then_some(self.first.as_str())
+    }
+
     fn of(mut numbers: impl Iterator<Item = String>) -> Option<Self> {
         let first = numbers.next()?;
         Some(Self { first, others: numbers.flat_map(one_by_one).collect() })

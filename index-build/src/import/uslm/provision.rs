@@ -11,6 +11,7 @@ use super::scheme::{Scheme, plan_citations};
 use super::text::{UnitDepth, UslmTextBuilder, is_footnote};
 use crate::content::{Content, NewNode, OnRepeat};
 use crate::effect::Effect;
+use crate::import::crosswalk::{Crosswalk, SectionWords};
 use crate::import::slug::slug;
 use crate::import::unknown::has_words;
 use crate::order::SortKey;
@@ -49,30 +50,46 @@ pub(super) fn read(reading: &mut UslmReader<'_>, node: Node<'_, '_>, place: &Usl
     let is_in_appendix = place.title.as_ref().is_some_and(|title| title.is_appendix);
     let mut tags = reading.target.tags.to_vec();
     tags.sort_unstable();
+    let crosswalk = match (&place.title, &name.section) {
+        (Some(title), Some(numbers)) if reading.scheme == Scheme::UnitedStatesCode && !is_in_appendix => {
+            Crosswalk::of(&SectionWords {
+                title: &title.digits,
+                number: numbers.single(),
+                status,
+                heading: &heading,
+                notes: &setter.notes,
+                credit: setter.credits.first().map(String::as_str),
+            })
+        }
+        _ => Crosswalk::default(),
+    };
+    let mut content = Content {
+        citation: name.citation,
+        heading: without_bracket(&heading, &label).to_owned(),
+        level: name.level.to_owned(),
+        number: name.number.or_else(|| bare_number(&label)),
+        status: Some(status),
+        effect: Effect::starting(effective_from(node, status, reading.made.as_deref()))
+            .and(future_change(node, status)),
+        text: Some(text),
+        layout,
+        notes: setter.notes,
+        source_credit: Some(setter.credits.join(" ")).filter(|credit| !credit.is_empty()),
+        tags,
+        parallel_citations: name.parallel,
+        reference: node.attribute("identifier").unwrap_or_default().to_owned(),
+        source: reading.target.source,
+        ..Content::default()
+    };
+    let unread = crosswalk.add_to(&mut content, &position);
+    reading.parsed.warnings.extend(unread);
     NewNode {
         handle: reading.handle(node),
         parent: place.handle,
         key: format!("{}/{}", reading.target.key, name.key),
-        sort: if is_in_appendix { by_place(node) } else { SortKey::of_citation(&name.citation) },
+        sort: if is_in_appendix { by_place(node) } else { SortKey::of_citation(&content.citation) },
         on_repeat: OnRepeat::Reconcile,
-        content: Content {
-            citation: name.citation,
-            heading: without_bracket(&heading, &label).to_owned(),
-            level: name.level.to_owned(),
-            number: name.number.or_else(|| bare_number(&label)),
-            status: Some(status),
-            effect: Effect::starting(effective_from(node, status, reading.made.as_deref()))
-                .and(future_change(node, status)),
-            text: Some(text),
-            layout,
-            notes: setter.notes,
-            source_credit: Some(setter.credits.join(" ")).filter(|credit| !credit.is_empty()),
-            tags,
-            parallel_citations: name.parallel,
-            reference: node.attribute("identifier").unwrap_or_default().to_owned(),
-            source: reading.target.source,
-            ..Content::default()
-        },
+        content,
         position,
     }
 }
@@ -132,6 +149,8 @@ struct ProvisionNames {
     parallel: Vec<String>,
     level: &'static str,
     number: Option<String>,
+    /// The numbers of a section.
+    section: Option<UslmNumbers>,
 }
 
 impl ProvisionNames {
@@ -163,6 +182,7 @@ impl ProvisionNames {
             parallel: numbers.others.iter().map(|number| cite(number)).collect(),
             level: "section",
             number: None,
+            section: Some(numbers),
         }
     }
 
@@ -175,7 +195,7 @@ impl ProvisionNames {
             Some(rules) => (format!("{rules} {number}"), vec![in_appendix]),
             None => (in_appendix, Vec::new()),
         };
-        Self { key: key_in_title(reading, node, place), citation, parallel, level: "rule", number: None }
+        Self { key: key_in_title(reading, node, place), citation, parallel, level: "rule", number: None, section: None }
     }
 
     fn of_plan(reading: &UslmReader<'_>, node: Node<'_, '_>, place: &UslmPlace, heading: &str) -> Self {
@@ -185,14 +205,14 @@ impl ProvisionNames {
         };
         let (citation, parallel) = plan_citations(number, year);
         let key = key_in_title(reading, node, place);
-        Self { key, citation, parallel, level: "reorganization plan", number: Some(number.to_owned()) }
+        Self { key, citation, parallel, level: "reorganization plan", number: Some(number.to_owned()), section: None }
     }
 
     /// The names of a provision without number and identifier.
     fn by_heading(reading: &UslmReader<'_>, place: &UslmPlace, level: &'static str, heading: &str) -> Self {
         let key = below_body(reading, &format!("{}/{}", place.key, container_part("level", None, heading)));
         let citation = place.citation_of(heading);
-        Self { key, citation, parallel: Vec::new(), level, number: None }
+        Self { key, citation, parallel: Vec::new(), level, number: None, section: None }
     }
 }
 
