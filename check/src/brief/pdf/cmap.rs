@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::tokens::{Operand, Tokens};
+use super::tokens::{ContentTokens, Operand};
 
 /// Maximum number of codes in a map. A font has at most 65,536 glyphs.
 const CODES_MAX: usize = 65_536;
@@ -13,7 +13,7 @@ pub(super) struct ToUnicode(HashMap<u32, String>);
 impl ToUnicode {
     pub(super) fn read(bytes: &[u8]) -> Self {
         let mut map = Self::default();
-        let mut tokens = Tokens::new(bytes);
+        let mut tokens = ContentTokens::new(bytes);
         let mut operands = Vec::new();
         while let Some(operator) = tokens.next_operator(&mut operands) {
             match operator {

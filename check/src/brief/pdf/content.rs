@@ -7,8 +7,8 @@ use std::rc::Rc;
 use lopdf::{Dictionary, Document, Error, Object, Stream};
 
 use super::font::{Font, Shown};
-use super::tokens::{Operand, Tokens};
-use super::{UNPACKED_BYTES_MAX, dictionary, is_subtype};
+use super::objects::{UNPACKED_BYTES_MAX, dictionary, is_subtype};
+use super::tokens::{ContentTokens, Operand};
 use crate::brief::{BriefError, TEXT_BYTES_MAX};
 
 /// Maximum number of forms within forms.
@@ -25,7 +25,7 @@ const SPACE_GAP: f64 = 0.17;
 
 /// A piece of text on one baseline.
 #[derive(Clone, Debug)]
-pub(super) struct Piece {
+pub(super) struct PrintedPiece {
     pub(super) text: String,
     pub(super) left: f64,
     pub(super) right: f64,
@@ -50,7 +50,7 @@ fn product(a: &Matrix, b: &Matrix) -> Matrix {
 }
 
 #[derive(Clone)]
-struct State {
+struct TextState {
     matrix: Matrix,
     font: Option<Rc<Font>>,
     size: f64,
@@ -70,7 +70,7 @@ pub(super) struct PageText<'a> {
     text_bytes: usize,
     forms: usize,
     page: u32,
-    pieces: Vec<Piece>,
+    pieces: Vec<PrintedPiece>,
 }
 
 impl<'a> PageText<'a> {
@@ -84,7 +84,7 @@ impl<'a> PageText<'a> {
         number: u32,
         page: &'a Dictionary,
         resources: Option<&'a Dictionary>,
-    ) -> Result<Vec<Piece>, BriefError> {
+    ) -> Result<Vec<PrintedPiece>, BriefError> {
         self.page = number;
         let mut bytes = Vec::new();
         match page.get_deref(b"Contents", self.document) {
@@ -99,7 +99,7 @@ impl<'a> PageText<'a> {
             }
             _ => {}
         }
-        let start = State {
+        let start = TextState {
             matrix: IDENTITY,
             font: None,
             size: 1.0,
@@ -148,13 +148,13 @@ impl<'a> PageText<'a> {
         &mut self,
         bytes: &[u8],
         resources: Option<&'a Dictionary>,
-        start: State,
+        start: TextState,
         depth: usize,
     ) -> Result<(), BriefError> {
-        let mut tokens = Tokens::new(bytes);
+        let mut tokens = ContentTokens::new(bytes);
         let mut operands = Vec::new();
         let mut state = start;
-        let mut saved: Vec<State> = Vec::new();
+        let mut saved: Vec<TextState> = Vec::new();
         let (mut line, mut text) = (IDENTITY, IDENTITY);
         while let Some(operator) = tokens.next_operator(&mut operands) {
             let number = |at: usize| match operands.get(at) {
@@ -216,7 +216,7 @@ impl<'a> PageText<'a> {
         &mut self,
         name: &[u8],
         resources: Option<&'a Dictionary>,
-        state: &State,
+        state: &TextState,
         depth: usize,
     ) -> Result<(), BriefError> {
         let objects = resources.and_then(|resources| dictionary(self.document, resources, b"XObject"));
@@ -241,9 +241,9 @@ impl<'a> PageText<'a> {
     }
 
     /// Shows the strings among the operands, and moves the place of the text on.
-    fn show(&mut self, operands: &[Operand], state: &State, text: &mut Matrix) -> Result<(), BriefError> {
+    fn show(&mut self, operands: &[Operand], state: &TextState, text: &mut Matrix) -> Result<(), BriefError> {
         let Some(font) = &state.font else { return Ok(()) };
-        let mut piece: Option<Piece> = None;
+        let mut piece: Option<PrintedPiece> = None;
         let mut shown = String::new();
         for operand in operands {
             match operand {
@@ -277,7 +277,8 @@ impl<'a> PageText<'a> {
                         let advance = (font.width(code) * state.size + space) * state.scale;
                         *text = product(&[1.0, 0.0, 0.0, 1.0, advance, 0.0], text);
                         let (right, _, _) = place(text, state);
-                        let piece = piece.get_or_insert_with(|| Piece { text: String::new(), left, right, y, size });
+                        let piece =
+                            piece.get_or_insert_with(|| PrintedPiece { text: String::new(), left, right, y, size });
                         piece.text.push_str(&shown);
                         piece.right = right;
                     }
@@ -298,7 +299,7 @@ impl<'a> PageText<'a> {
     }
 
     /// Some programs print bold text twice, a little apart.
-    fn repeats(&self, piece: &Piece) -> bool {
+    fn repeats(&self, piece: &PrintedPiece) -> bool {
         self.pieces.last().is_some_and(|last| {
             let near = |a: f64, b: f64| (a - b).abs() < 0.1 * piece.size;
             last.text == piece.text && near(last.left, piece.left) && near(last.y, piece.y)
@@ -307,7 +308,7 @@ impl<'a> PageText<'a> {
 }
 
 /// The place of the text along its direction, across it, and its size. Pages that are turned read like others.
-fn place(text: &Matrix, state: &State) -> (f64, f64, f64) {
+fn place(text: &Matrix, state: &TextState) -> (f64, f64, f64) {
     let at = product(&[1.0, 0.0, 0.0, 1.0, 0.0, state.rise], text);
     let [a, b, c, d, x, y] = product(&at, &state.matrix);
     let size = (c.hypot(d) * state.size).abs();

@@ -6,7 +6,7 @@ use lopdf::{Dictionary, Document, Object};
 
 use super::cmap::ToUnicode;
 use super::encodings::{BaseEncoding, glyph};
-use super::{dictionary, is_subtype};
+use super::objects::{dictionary, is_subtype};
 
 /// Maximum number of widths in a font.
 const WIDTHS_MAX: usize = 65_536;

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::content::Piece;
+use super::content::PrintedPiece;
 use crate::brief::{BlockWriter, BriefBlockKind};
 
 /// The lines at the top and the bottom of a page that may be headers and footers.
@@ -16,7 +16,7 @@ const QUOTE_INDENT: f64 = 18.0;
 const NUMBERED_LINES: usize = 10;
 
 #[derive(Clone, Debug)]
-struct Line {
+struct PrintedLine {
     text: String,
     left: f64,
     right: f64,
@@ -24,11 +24,11 @@ struct Line {
     size: f64,
     /// Counted from the top of the page.
     number: u32,
-    kind: LineKind,
+    kind: PrintedLineKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LineKind {
+enum PrintedLineKind {
     Body,
     Note,
     /// A header, a footer or the number of a page.
@@ -43,21 +43,21 @@ struct PageShape {
     leading: f64,
 }
 
-pub(super) fn write(pages: Vec<Vec<Piece>>, writer: &mut BlockWriter) {
-    let mut pages: Vec<Vec<Line>> = pages.into_iter().map(lines).collect();
+pub(super) fn write(pages: Vec<Vec<PrintedPiece>>, writer: &mut BlockWriter) {
+    let mut pages: Vec<Vec<PrintedLine>> = pages.into_iter().map(lines).collect();
     mark_edges(&mut pages);
     let size = common(pages.iter().flatten().map(|line| line.size), 0.1).unwrap_or(1.0);
-    let mut open = Paragraph::default();
+    let mut open = PrintedParagraph::default();
     // What comes after the open paragraph: it may go on on the next page.
-    let mut waiting: Vec<(u32, Line)> = Vec::new();
+    let mut waiting: Vec<(u32, PrintedLine)> = Vec::new();
     let mut edges_written = HashSet::new();
     for (number, mut page) in (1..).zip(pages) {
         mark_notes(&mut page, size);
         let shape = shape(&page);
         for line in page {
             match line.kind {
-                LineKind::Edge if !edges_written.insert(without_numbers(&line.text)) => {}
-                LineKind::Body => {
+                PrintedLineKind::Edge if !edges_written.insert(without_numbers(&line.text)) => {}
+                PrintedLineKind::Body => {
                     if !open.continues(number, &line, &shape) {
                         open.write(writer);
                         write_waiting(&mut waiting, writer);
@@ -73,15 +73,15 @@ pub(super) fn write(pages: Vec<Vec<Piece>>, writer: &mut BlockWriter) {
 }
 
 /// Headers, footers and notes: each note begins with its number or sign.
-fn write_waiting(waiting: &mut Vec<(u32, Line)>, writer: &mut BlockWriter) {
-    let mut note = Paragraph { is_note: true, ..Paragraph::default() };
+fn write_waiting(waiting: &mut Vec<(u32, PrintedLine)>, writer: &mut BlockWriter) {
+    let mut note = PrintedParagraph { is_note: true, ..PrintedParagraph::default() };
     for (page, line) in waiting.drain(..) {
         let begins_note =
             line.text.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '*' | '†' | '‡'));
-        if line.kind == LineKind::Edge || begins_note {
+        if line.kind == PrintedLineKind::Edge || begins_note {
             note.write(writer);
         }
-        let is_edge = line.kind == LineKind::Edge;
+        let is_edge = line.kind == PrintedLineKind::Edge;
         note.is_note = !is_edge;
         note.lines.push((page, line));
         if is_edge {
@@ -92,14 +92,14 @@ fn write_waiting(waiting: &mut Vec<(u32, Line)>, writer: &mut BlockWriter) {
 }
 
 #[derive(Default)]
-struct Paragraph {
-    lines: Vec<(u32, Line)>,
+struct PrintedParagraph {
+    lines: Vec<(u32, PrintedLine)>,
     is_quote: bool,
     is_note: bool,
 }
 
-impl Paragraph {
-    fn continues(&self, page: u32, line: &Line, shape: &PageShape) -> bool {
+impl PrintedParagraph {
+    fn continues(&self, page: u32, line: &PrintedLine, shape: &PageShape) -> bool {
         let Some((last_page, last)) = self.lines.last() else { return true };
         if (last.size - line.size).abs() > 0.15 * last.size.max(line.size) {
             return false;
@@ -124,7 +124,7 @@ impl Paragraph {
         goes_on || !ends || !is_indented && last.right > shape.right - 6.0 * em
     }
 
-    fn push(&mut self, page: u32, line: Line, shape: &PageShape) {
+    fn push(&mut self, page: u32, line: PrintedLine, shape: &PageShape) {
         let is_inside = line.left >= shape.left + QUOTE_INDENT && line.right <= shape.right - 0.5 * QUOTE_INDENT;
         self.is_quote = is_inside && (self.is_quote || self.lines.is_empty());
         self.lines.push((page, line));
@@ -168,7 +168,7 @@ fn ends_sentence(text: &str) -> bool {
 }
 
 /// The lines of a page in reading order: that of the file, unless it jumps up within a column.
-fn lines(mut pieces: Vec<Piece>) -> Vec<Line> {
+fn lines(mut pieces: Vec<PrintedPiece>) -> Vec<PrintedLine> {
     remove_line_numbers(&mut pieces);
     if jumps_up(&pieces) {
         // Pieces of one baseline differ by rounding, and by less than half a line.
@@ -182,7 +182,7 @@ fn lines(mut pieces: Vec<Piece>) -> Vec<Line> {
             }
         }
     }
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<PrintedLine> = Vec::new();
     for piece in pieces {
         match lines.last_mut().filter(|line| is_same_line(line, &piece)) {
             Some(line) => {
@@ -195,14 +195,14 @@ fn lines(mut pieces: Vec<Piece>) -> Vec<Line> {
                 line.right = line.right.max(piece.right);
                 line.size = line.size.max(piece.size);
             }
-            None => lines.push(Line {
+            None => lines.push(PrintedLine {
                 text: piece.text,
                 left: piece.left,
                 right: piece.right,
                 y: piece.y,
                 size: piece.size,
                 number: 0,
-                kind: LineKind::Body,
+                kind: PrintedLineKind::Body,
             }),
         }
     }
@@ -214,7 +214,7 @@ fn lines(mut pieces: Vec<Piece>) -> Vec<Line> {
     lines
 }
 
-fn is_same_line(line: &Line, piece: &Piece) -> bool {
+fn is_same_line(line: &PrintedLine, piece: &PrintedPiece) -> bool {
     let size = line.size.max(piece.size);
     (line.y - piece.y).abs() < 0.45 * size
         && piece.left > line.right - 0.6 * size
@@ -222,7 +222,7 @@ fn is_same_line(line: &Line, piece: &Piece) -> bool {
 }
 
 /// Whether text is drawn above text of the same column that came before, other than headers drawn last.
-fn jumps_up(pieces: &[Piece]) -> bool {
+fn jumps_up(pieces: &[PrintedPiece]) -> bool {
     pieces.windows(2).any(|pair| {
         let [before, after] = pair else { return false };
         let is_up = after.y > before.y + 0.5 * before.size;
@@ -230,13 +230,13 @@ fn jumps_up(pieces: &[Piece]) -> bool {
     })
 }
 
-fn remove_line_numbers(pieces: &mut Vec<Piece>) {
-    let is_number = |piece: &Piece| {
+fn remove_line_numbers(pieces: &mut Vec<PrintedPiece>) {
+    let is_number = |piece: &PrintedPiece| {
         let text = piece.text.trim();
         (1..=2).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
     };
     #[expect(clippy::cast_possible_truncation, reason = "a float becomes the nearest number")]
-    let column = |piece: &Piece| (piece.right / 3.0).round() as i64;
+    let column = |piece: &PrintedPiece| (piece.right / 3.0).round() as i64;
     let mut columns: HashMap<i64, usize> = HashMap::new();
     for piece in pieces.iter().filter(|piece| is_number(piece)) {
         *columns.entry(column(piece)).or_default() += 1;
@@ -245,7 +245,7 @@ fn remove_line_numbers(pieces: &mut Vec<Piece>) {
 }
 
 /// Numbers the lines from the top of the page.
-fn number(lines: &mut [Line]) {
+fn number(lines: &mut [PrintedLine]) {
     let mut order: Vec<usize> = (0..lines.len()).collect();
     order.sort_by(|&a, &b| lines[b].y.total_cmp(&lines[a].y));
     let (mut number, mut above) = (0, f64::INFINITY);
@@ -259,9 +259,9 @@ fn number(lines: &mut [Line]) {
 }
 
 /// Marks what is at the same height on two pages with the same words, apart from numbers.
-fn mark_edges(pages: &mut [Vec<Line>]) {
+fn mark_edges(pages: &mut [Vec<PrintedLine>]) {
     #[expect(clippy::cast_possible_truncation, reason = "a float becomes the nearest number")]
-    let key = |line: &Line| (without_numbers(&line.text), (line.y / 4.0).round() as i64);
+    let key = |line: &PrintedLine| (without_numbers(&line.text), (line.y / 4.0).round() as i64);
     let mut seen: HashMap<(String, i64), usize> = HashMap::new();
     for page in pages.iter() {
         let keys: HashSet<_> = page.iter().filter(|line| is_at_edge(line, page)).map(key).collect();
@@ -273,13 +273,13 @@ fn mark_edges(pages: &mut [Vec<Line>]) {
         let at_edge: Vec<bool> = page.iter().map(|line| is_at_edge(line, page)).collect();
         for (line, _) in page.iter_mut().zip(at_edge).filter(|(_, at_edge)| *at_edge) {
             if seen.get(&key(line)).is_some_and(|&count| count > 1) {
-                line.kind = LineKind::Edge;
+                line.kind = PrintedLineKind::Edge;
             }
         }
     }
 }
 
-fn is_at_edge(line: &Line, page: &[Line]) -> bool {
+fn is_at_edge(line: &PrintedLine, page: &[PrintedLine]) -> bool {
     let last = page.iter().map(|line| line.number as usize).max().unwrap_or(0);
     let number = line.number as usize;
     number <= EDGE_LINES || number + EDGE_LINES > last
@@ -298,17 +298,17 @@ fn without_numbers(text: &str) -> String {
 }
 
 /// Marks the small text at the bottom of a page, from its first sign of a note on.
-fn mark_notes(page: &mut [Line], size: f64) {
-    let lowest = page.iter().filter(|line| line.kind == LineKind::Body && line.size > 0.92 * size);
+fn mark_notes(page: &mut [PrintedLine], size: f64) {
+    let lowest = page.iter().filter(|line| line.kind == PrintedLineKind::Body && line.size > 0.92 * size);
     let lowest = lowest.map(|line| line.y).fold(f64::INFINITY, f64::min);
     if lowest.is_finite() {
-        let below = page.iter_mut().filter(|line| line.kind == LineKind::Body && line.y < lowest);
-        below.for_each(|line| line.kind = LineKind::Note);
+        let below = page.iter_mut().filter(|line| line.kind == PrintedLineKind::Body && line.y < lowest);
+        below.for_each(|line| line.kind = PrintedLineKind::Note);
     }
 }
 
-fn shape(page: &[Line]) -> PageShape {
-    let body = || page.iter().filter(|line| line.kind == LineKind::Body);
+fn shape(page: &[PrintedLine]) -> PageShape {
+    let body = || page.iter().filter(|line| line.kind == PrintedLineKind::Body);
     let gaps = page.windows(2).map(|pair| pair[0].y - pair[1].y).filter(|&gap| gap > 0.0);
     PageShape {
         left: body().map(|line| line.left).fold(f64::INFINITY, f64::min),

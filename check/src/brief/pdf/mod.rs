@@ -6,16 +6,15 @@ mod content;
 mod encodings;
 mod font;
 mod layout;
+mod objects;
 mod tokens;
 
 use hornbook_corpus::damage::catch_panic_as_damage;
 use lopdf::{Dictionary, Document, Error, LoadOptions, Object, ObjectId};
 
-use super::{BlockWriter, BriefError, TEXT_BYTES_MAX};
+use super::{BlockWriter, BriefError};
 use content::PageText;
-
-/// Maximum length of all streams together, unpacked. Following this many operators takes less than a second.
-const UNPACKED_BYTES_MAX: usize = 8 * TEXT_BYTES_MAX;
+use objects::{UNPACKED_BYTES_MAX, dictionary};
 
 /// Maximum number of streams in a file.
 const STREAMS_MAX: usize = 16_384;
@@ -102,19 +101,6 @@ fn pages(document: &Document) -> Result<Vec<(&Dictionary, Option<&Dictionary>)>,
         open.extend(kids.map(|kid| (kid, depth + 1, resources)));
     }
     Ok(pages)
-}
-
-/// A dictionary in a dictionary, or that of a stream.
-fn dictionary<'a>(document: &'a Document, within: &'a Dictionary, key: &[u8]) -> Option<&'a Dictionary> {
-    match within.get_deref(key, document).ok()? {
-        Object::Dictionary(dictionary) => Some(dictionary),
-        Object::Stream(stream) => Some(&stream.dict),
-        _ => None,
-    }
-}
-
-fn is_subtype(document: &Document, dictionary: &Dictionary, name: &[u8]) -> bool {
-    dictionary.get_deref(b"Subtype", document).and_then(Object::as_name).is_ok_and(|subtype| subtype == name)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ pub(super) enum Operand {
 /// Maximum number of operands that are kept for one operator.
 const OPERANDS_MAX: usize = 65_536;
 
-pub(super) struct Tokens<'a> {
+pub(super) struct ContentTokens<'a> {
     bytes: &'a [u8],
     at: usize,
 }
@@ -31,7 +31,7 @@ fn is_regular(byte: u8) -> bool {
     !is_space(byte) && !is_delimiter(byte)
 }
 
-impl<'a> Tokens<'a> {
+impl<'a> ContentTokens<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
