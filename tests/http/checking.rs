@@ -114,9 +114,11 @@ fn what_is_no_document_is_refused_with_the_way_out() {
         ("application/json", r#"{"text": "a", "document": "YQ=="}"#, 422, "send either text, or document"),
         ("application/json", r#"{"text": "a", "format": "docx"}"#, 422, "send it as document, in base64"),
         ("application/json", r#"{"document": "a b"}"#, 422, "not base64"),
-        ("application/json", r#"{"text": "a", "format": "pdf"}"#, 422, "unknown variant"),
+        ("application/json", r#"{"text": "a", "format": "pdf"}"#, 422, "send it as document, in base64"),
+        ("application/json", r#"{"text": "a", "format": "rtf"}"#, 422, "unknown variant"),
         ("application/json", r#"{"words": "a"}"#, 422, "unknown field"),
-        ("application/pdf", "%PDF", 400, "not valid JSON"),
+        ("application/rtf", "{\\rtf1}", 400, "not valid JSON"),
+        ("application/pdf", "%PDF", 422, "print it to a new PDF file"),
         (docx, "PK", 422, "save it again with a word processor"),
     ] {
         let error = check(&server, PATH, media_type, body, &key);

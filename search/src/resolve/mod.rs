@@ -16,6 +16,7 @@ use hornbook_corpus::citation_index::CitationKind;
 use hornbook_corpus::code_titles::PrintedWithin;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{NodeId, NodeOrdinal};
+use hornbook_corpus::nodes::NodeRecord;
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::validity::ShownWording;
 use schemars::JsonSchema;
@@ -293,10 +294,10 @@ impl Engine {
     }
 
     /// The citation that the law of a node has now, if it was renumbered or transferred and its source says where to.
-    pub fn now(&self, node: NodeOrdinal) -> Result<Option<String>, SearchError> {
+    pub fn now(&self, node: NodeOrdinal, record: &NodeRecord) -> Result<Option<String>, SearchError> {
         let snapshot = self.snapshot();
-        if let Some(now) = snapshot.nodes.get(node)?.now {
-            return Ok(Some(now));
+        if record.now.is_some() {
+            return Ok(record.now.clone());
         }
         if !matches!(snapshot.outline.status(node), Status::Renumbered | Status::Transferred) {
             return Ok(None);

@@ -237,7 +237,7 @@ impl<'s> NodeReply<'s> {
             validity_remark: wording.remark.clone(),
             notice: currency.notice(),
             is_outdated: currency.knowledge == EditionCertainty::LongPast,
-            now: corpus.engine().now(node)?,
+            now: corpus.engine().now(node, &record)?,
             successors: successors(corpus, asked, node, shown.status)?,
             wordings: other_wordings(corpus, &record, shown.place, has(IncludedPart::Wordings))?,
             references: match has(IncludedPart::References) {

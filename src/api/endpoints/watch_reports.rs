@@ -28,6 +28,8 @@ pub(in crate::api) const WEBHOOK_EXAMPLE: &str = r#"{"url": null}"#;
 #[schemars(rename = "NewWatchWebhook")]
 pub(in crate::api) struct WebhookRequest {
     /// An address that begins with `https://`; null: reports are sent nowhere.
+    // A body that says nothing must not end the sending.
+    #[serde(deserialize_with = "Option::deserialize")]
     url: Option<String>,
 }
 
