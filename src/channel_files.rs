@@ -1,8 +1,8 @@
 //! Offers the folder of a channel to other boxes, which follow it with `hornbook snapshot pull`: signed packs and the
 //! list of them, as any server of static files would, whole or a range of their bytes.
 //!
-//! Whoever reaches the service may read them: they are signed for all, and contain only law. A file is read in pieces
-//! while its reader takes them, so neither its length nor a slow reader takes memory or a thread.
+//! Everyone who can reach the service may read them, because they contain only law. A file is read in pieces, each once
+//! the client has received the one before, so that neither its length nor a slow client takes memory or a thread.
 
 use std::fs::File;
 use std::io;

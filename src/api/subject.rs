@@ -86,7 +86,7 @@ impl Subject {
             Self::Search => "Find provisions by meaning and by words, and complete what a person types.",
             Self::Law => "Read a provision with its source, resolve a citation, and follow references.",
             Self::Changes => "What changed since a day, what became of a provision, and its words on two days.",
-            Self::Watching => "Be told what a newer edition changed in the law that you watch, also at a webhook.",
+            Self::Watching => "Get a report of what a newer edition changed in the law that you watch.",
             Self::Checks => "Check whether a document cites law that exists, and quotes it word for word.",
             Self::Browsing => "Which jurisdictions and codes are here, and the contents of each code.",
             Self::Zoning => "Zoning layers: the zone at a point, the zones of a layer, and maps.",

@@ -165,7 +165,7 @@ fn described(watch: &WatchReply) -> Markup {
     }
 }
 
-/// What tells a watch from others, for the name of its button.
+/// A short name of a watch, for the label of its button.
 fn name_of(watch: &WatchReply) -> String {
     let now = watch.now.as_ref().map(|now| now.citation.clone());
     let search = || watch.search.as_ref().map(|search| search.q.clone());
