@@ -19,13 +19,13 @@ use hornbook_accounts::watches::{
     Delivery, DeliveryState, ReportedSwap, WatchRecord, WatchReport, WatchWebhook, WebhookPolicy,
 };
 use hornbook_base::clock::UnixMillis;
-use hornbook_corpus::snapshot::Snapshot;
 use hornbook_editions::CompareError;
 use serde_json::{Value, json};
 
 use crate::api::as_of::today;
 use crate::api::corpus::Corpus;
 use crate::api::service::Service;
+use crate::api::snapshot_reload::CorpusError;
 use crate::api::watch_matches::{MatchedWatches, SwapChanges};
 use crate::client::ServerAddress;
 use crate::tls_client::Trust;
@@ -172,7 +172,7 @@ impl WatchWork {
                 }
                 Err(why) => {
                     self.report_unknown(&reported.snapshot, &swap, &watching)?;
-                    WatchEvent::Unknown { swap: swap.clone(), why }
+                    WatchEvent::Unknown { swap: swap.clone(), why: why.to_string() }
                 }
             };
             (self.reporter.tell)(&event);
@@ -197,13 +197,11 @@ impl WatchWork {
     }
 
     /// The snapshot that was served before: still open, or opened again after a restart.
-    fn earlier(&self, id: &str) -> Result<Arc<Corpus>, String> {
+    fn earlier(&self, id: &str) -> Result<Arc<Corpus>, CorpusError> {
         if let Some(seen) = self.seen.as_ref().filter(|seen| seen.id() == id) {
             return Ok(Arc::clone(seen));
         }
-        let folder = self.reporter.data.join("snapshots").join(id);
-        let snapshot = Snapshot::verify(&folder, |_| ()).map_err(|error| error.to_string())?;
-        Corpus::new(Arc::new(snapshot)).map(Arc::new).map_err(|error| error.to_string())
+        Corpus::open_kept(&self.reporter.data, id).map(Arc::new)
     }
 
     /// Returns to how many keys something was reported.

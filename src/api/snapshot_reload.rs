@@ -62,12 +62,17 @@ impl Corpus {
             if id != served.manifest.snapshot {
                 kept.push(match open.iter().find(|corpus| corpus.id() == id && !corpus.is_damaged()) {
                     Some(open) => Arc::clone(open),
-                    None => Arc::new(Self::new(Arc::new(Snapshot::verify(&data.join(SNAPSHOTS).join(&id), |_| ())?))?),
+                    None => Arc::new(Self::open_kept(data, &id)?),
                 });
             }
         }
         let shelf = Shelf::new(data, &served, kept)?;
         Ok(Self::with_shelf(served, shelf)?)
+    }
+
+    /// Verifies and opens another snapshot of a data directory, without a shelf.
+    pub fn open_kept(data: &Path, id: &str) -> Result<Self, CorpusError> {
+        Ok(Self::new(Arc::new(Snapshot::verify(&data.join(SNAPSHOTS).join(id), |_| ())?))?)
     }
 
     fn is_damaged(&self) -> bool {

@@ -39,11 +39,11 @@ type Events = Arc<Mutex<Vec<String>>>;
 /// Starts to report, and waits until the served edition counts as reported.
 fn reporting(server: &TestServer, data: &Path) -> (WatchThread, Events) {
     let events = Events::default();
-    let told = Arc::clone(&events);
+    let kept = Arc::clone(&events);
     let thread = WatchThread::start(WatchReporter {
         service: Arc::clone(&server.service),
         data: data.to_owned(),
-        tell: Arc::new(move |event: &WatchEvent| told.lock().unwrap().push(format!("{event:?}"))),
+        tell: Arc::new(move |event: &WatchEvent| kept.lock().unwrap().push(format!("{event:?}"))),
         first_pause: Some(Duration::from_millis(5)),
     });
     (thread.unwrap(), events)
@@ -366,7 +366,7 @@ fn a_watched_node_is_told_of_the_same_changes_as_a_look_at_all_of_them() {
     let swap = ReportedSwap { number: 1, snapshot: editions.new.clone() };
     let matched = swapped.report(KeyId(1), &swap, &watches, (UnixMillis(0), "2026-01-01".parse::<Day>().unwrap()));
     assert_eq!(matched.report.unknown, None);
-    let told = |watch: &WatchRecord| -> BTreeSet<(String, String)> {
+    let reported = |watch: &WatchRecord| -> BTreeSet<(String, String)> {
         let changes = matched.report.changes.iter().filter(|change| change.watches.contains(&watch.id));
         changes.map(|change| (change.change["nodeId"].to_string(), change.change["kind"].to_string())).collect()
     };
@@ -389,12 +389,12 @@ fn a_watched_node_is_told_of_the_same_changes_as_a_look_at_all_of_them() {
                 (json!(id.0).to_string(), json!(change.kind.as_str()).to_string())
             })
             .collect();
-        assert!(expected.is_subset(&told(watch)), "{watch:?}");
+        assert!(expected.is_subset(&reported(watch)), "{watch:?}");
         let ended = |above: &(String, String)| {
             ["repealed", "renumbered", "ended", "missing"].contains(&above.1.trim_matches('"'))
         };
         assert!(
-            told(watch).difference(&expected).all(ended),
+            reported(watch).difference(&expected).all(ended),
             "only the end of what a node is in is told besides: {watch:?}"
         );
     }
