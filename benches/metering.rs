@@ -19,7 +19,7 @@ use hornbook_accounts::entropy::SeededEntropy;
 use hornbook_accounts::ids::{AccountId, Credits};
 use hornbook_accounts::key::KeyKind;
 use hornbook_accounts::scope::ScopeSet;
-use hornbook_accounts::state::{FileStorage, State, StateStorage};
+use hornbook_accounts::state::{FileStorage, State, StateDatabase, StateError, StateStorage, create_schema};
 use hornbook_accounts::tier::Tariff;
 use hornbook_accounts::{Accounts, Durability, Settings};
 use hornbook_base::clock::{Clock, Now, SystemClock};
@@ -298,11 +298,11 @@ impl Bench<'_> {
 struct InMemory;
 
 impl StateStorage for InMemory {
-    fn open(&self) -> Result<redb::Database, hornbook_accounts::state::StateError> {
+    fn open(&self) -> Result<Box<dyn StateDatabase>, StateError> {
         let backend = redb::backends::InMemoryBackend::new();
         let database = redb::Builder::new().create_with_backend(backend).expect("memory");
-        hornbook_accounts::state::create_schema(&database)?;
-        Ok(database)
+        create_schema(&database)?;
+        Ok(Box::new(database))
     }
 
     fn describe(&self) -> String {

@@ -1,5 +1,7 @@
 //! A full disk: nothing is charged that is not on disk, and service resumes by itself when there is space.
 
+#[expect(dead_code, reason = "the tests of accounts use all of it")]
+#[path = "../accounts/tests/it/support/mod.rs"]
 mod support;
 
 use std::io::Write;

@@ -1,6 +1,8 @@
 //! Card payments: compared with a simple model, on failing disks, and across restarts. Each report
 //! of Stripe counts once, in any order.
 
+#[expect(dead_code, reason = "the tests of accounts use all of it")]
+#[path = "../accounts/tests/it/support/mod.rs"]
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};

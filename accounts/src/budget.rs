@@ -38,7 +38,7 @@ impl Budget {
         self == Self::default()
     }
 
-    fn limit(self, window: SpendingWindow) -> Option<u64> {
+    pub(crate) fn limit(self, window: SpendingWindow) -> Option<u64> {
         let limit = match window {
             SpendingWindow::Total => self.total,
             SpendingWindow::Month(_) => self.per_month,

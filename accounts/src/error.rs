@@ -22,6 +22,9 @@ pub enum LedgerError {
     /// The disk is full.
     #[error("the disk of the service is full")]
     StorageFull,
+    /// Another server that shares the ledger spent the credits, or charged the same request, at the same moment.
+    #[error("another server of this service made a charge at the same moment")]
+    Overtaken,
     /// Too many debits are waiting.
     #[error("too many calls are waiting")]
     Overloaded,

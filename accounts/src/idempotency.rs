@@ -158,6 +158,8 @@ pub(crate) struct Claim {
     record: RecordKey,
     request: [u8; 16],
     at: UnixMillis,
+    /// The debit of an earlier call whose horizon is over, if there was one.
+    earlier: Option<EntryNumber>,
 }
 
 pub(crate) enum Claimed {
@@ -195,8 +197,9 @@ impl Claim {
                 is_counted: false,
             }));
         }
+        let earlier = slot.charged.and_then(|charged| charged.entry);
         slot.under_way = Some(CallInProgress { request, answered: None });
-        Ok(Claimed::First(Self { retries: Arc::clone(retries), record, request, at: now }))
+        Ok(Claimed::First(Self { retries: Arc::clone(retries), record, request, at: now, earlier }))
     }
 
     /// The call was answered before its commit. From now on, a retry is answered again.
@@ -221,6 +224,12 @@ impl Claim {
     ) -> Result<(), StateError> {
         poster.writing.put(StateTable::Idempotency, &self.record, &record.to_bytes())?;
         poster.writing.put(StateTable::IdempotencyAges, &age_key(record.at, &self.record), &[])
+    }
+
+    /// Whether another server charged a call with the same idempotency key after this one began.
+    pub(crate) fn is_charged_elsewhere(&self) -> bool {
+        let charged = lock(&self.retries).slots.get(&self.record).and_then(|slot| slot.charged);
+        charged.is_some_and(|charged| charged.entry != self.earlier)
     }
 
     /// The debit is refunded, so a retry is charged again.

@@ -29,6 +29,7 @@ pub mod key;
 pub mod ledger;
 mod line_budgets;
 mod maintenance;
+pub mod migrate;
 mod owed;
 pub mod people;
 mod queue;
@@ -56,7 +57,7 @@ use std::thread::JoinHandle;
 
 pub use settings::{DRAFT_DAYS, Durability, RETRY_HORIZON_SEC, SESSION_DAYS, SESSION_IDLE_HOURS, Settings};
 
-use crate::state::{DataLock, STATE_FILE, State, StateError, create_data_directory};
+use crate::state::{DataLock, STATE_FILE, State, StateError, StateStorage, create_data_directory};
 use directory::{Directory, lock};
 use error::LedgerError;
 use hornbook_base::clock::Now;
@@ -73,11 +74,30 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// Locks the data directory and opens the state in it.
+    /// Locks the data directory and opens the state file in it.
     pub fn open(data: &Path, settings: Settings, now: Now) -> Result<Self, StateError> {
+        Self::open_locked(data, settings, now, || State::open(data))
+    }
+
+    /// Locks the data directory and opens a state that is stored elsewhere.
+    pub fn open_on(
+        storage: &Arc<dyn StateStorage>,
+        data: &Path,
+        settings: Settings,
+        now: Now,
+    ) -> Result<Self, StateError> {
+        Self::open_locked(data, settings, now, || State::open_medium(storage))
+    }
+
+    fn open_locked(
+        data: &Path,
+        settings: Settings,
+        now: Now,
+        open: impl FnOnce() -> Result<State, StateError>,
+    ) -> Result<Self, StateError> {
         create_data_directory(data)?;
         let owner = DataLock::acquire(data)?;
-        let mut accounts = Self::start(State::open(data)?, settings, now)?;
+        let mut accounts = Self::start(open()?, settings, now)?;
         accounts._owner = Some(owner);
         Ok(accounts)
     }
@@ -89,7 +109,7 @@ impl Accounts {
         owed::repay(&state, &owed::noted(&*medium)?)?;
         medium.clear_owed()?;
         let reading = state.read()?;
-        let posted = LedgerState::load(&reading)?;
+        let (posted, number) = (LedgerState::load(&reading)?, reading.number());
         let mut directory = Directory::default();
         let stored = directory::read_stored(&reading)?;
         let counters = directory::read_counters(&reading, &directory.missing(&stored))?;
@@ -100,7 +120,7 @@ impl Accounts {
         drop(reading);
         medium.set_mark(posted.head.mark());
         let shared = Arc::new(SharedAccounts::new(settings, directory, retries, state));
-        let writer = Writer::new(Arc::clone(&shared), posted);
+        let writer = Writer::new(Arc::clone(&shared), posted, number);
         let thread = std::thread::Builder::new().name("ledger".to_owned()).spawn(move || writer.run());
         let thread = thread.map_err(|e| StateError::file("start the writer of", Path::new(STATE_FILE), e))?;
         Ok(Self { shared, writer: Mutex::new(Some(thread)), _owner: None })

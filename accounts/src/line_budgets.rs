@@ -5,9 +5,9 @@
 
 use hornbook_base::clock::UnixMillis;
 
-use crate::budget::{BudgetLeft, BudgetSpent, BudgetStatus};
+use crate::budget::{BudgetLeft, BudgetSpent, BudgetStatus, SpendingWindow};
 use crate::directory::KeyState;
-use crate::ids::EntryNumber;
+use crate::ids::{EntryNumber, KeyId};
 
 /// The keys of a line that hold the cost of a call: bit 0 is the caller's key, bit 1 the key that created it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -33,6 +33,23 @@ pub(crate) fn hold(key: &KeyState, cost: u32, at: UnixMillis) -> Result<BudgetHo
         }
     }
     Ok(held)
+}
+
+/// Whether the cost no longer fits into a budget of the line, by the spending that the ledger has now.
+pub(crate) fn is_overspent(
+    key: &KeyState,
+    cost: u32,
+    at: UnixMillis,
+    spending_of: impl Fn(KeyId) -> Vec<(SpendingWindow, u64)>,
+) -> bool {
+    key.line().any(|holder| {
+        let Some(budget) = holder.spending.budget() else { return false };
+        let spending = spending_of(holder.id);
+        SpendingWindow::all_at(at).into_iter().any(|window| {
+            let spent = spending.iter().find(|(spent_in, _)| *spent_in == window).map_or(0, |(_, spent)| *spent);
+            budget.limits.limit(window).is_some_and(|limit| spent + u64::from(cost) > limit)
+        })
+    })
 }
 
 /// Drops the holds of a call that made no debit.

@@ -91,6 +91,8 @@ fn decode(record: &[u8], owed: &mut Vec<OwedRefund>) -> Result<(), Malformed> {
 pub(crate) fn repay(state: &State, owed: &[OwedRefund]) -> Result<(), StateError> {
     let by_entry: BTreeMap<EntryNumber, &OwedRefund> = owed.iter().map(|refund| (refund.entry, refund)).collect();
     let Some(first) = by_entry.keys().next() else { return Ok(()) };
+    // First, so that no other server changes what is read.
+    let writing = state.write()?;
     let reading = state.read()?;
     let Some((start, _)) = reading.at_or_before(StateTable::Ledger, &first.to_key())? else { return Ok(()) };
     let (mut due, mut refunded) = (Vec::new(), HashSet::new());
@@ -111,7 +113,7 @@ pub(crate) fn repay(state: &State, owed: &[OwedRefund]) -> Result<(), StateError
     let posted = LedgerState::load(&reading)?;
     let budgets = StoredBudgets::read(&reading)?;
     drop(reading);
-    let mut poster = LedgerTransaction::new(state.write()?, &posted);
+    let mut poster = LedgerTransaction::new(writing, &posted);
     for entry in due {
         for key in entry.draft.key.into_iter().flat_map(|key| budgets.counted_by(key, entry.number)) {
             poster.subtract_spending(key, entry.draft.charged(), entry.draft.at);

@@ -28,6 +28,8 @@ pub(crate) struct WriterQueue {
     is_closed: AtomicBool,
     arrived: Condvar,
     durability: Durability,
+    /// How often the writer looks for the changes of other servers while it has nothing to do. None: there are no others.
+    look_every: Option<Duration>,
 }
 
 #[derive(Default)]
@@ -48,6 +50,8 @@ struct QueueState {
 pub(crate) enum Batch {
     Posts(Vec<Post>),
     Change(Change),
+    /// Nothing to do for a while: other servers may have changed something.
+    CatchUp,
     Stop,
 }
 
@@ -59,8 +63,9 @@ pub(crate) enum Queued {
 }
 
 impl WriterQueue {
-    pub(crate) fn new(durability: Durability) -> Self {
-        Self { state: Mutex::default(), is_closed: AtomicBool::new(false), arrived: Condvar::new(), durability }
+    pub(crate) fn new(durability: Durability, look_every: Option<Duration>) -> Self {
+        let (state, arrived) = (Mutex::default(), Condvar::new());
+        Self { state, is_closed: AtomicBool::new(false), arrived, durability, look_every }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, QueueState> {
@@ -137,9 +142,18 @@ impl WriterQueue {
         let mut waiting = self.lock();
         waiting.oldest_under_way = None;
         waiting.wanted = 1;
-        while waiting.jobs.is_empty() && !waiting.stopping {
-            waiting = self.arrived.wait(waiting).unwrap_or_else(PoisonError::into_inner);
-        }
+        let is_idle = |waiting: &mut QueueState| waiting.jobs.is_empty() && !waiting.stopping;
+        waiting = match self.look_every {
+            None => self.arrived.wait_while(waiting, is_idle).unwrap_or_else(PoisonError::into_inner),
+            Some(pause) => {
+                let waited = self.arrived.wait_timeout_while(waiting, pause, is_idle);
+                let (waiting, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+                if timeout.timed_out() {
+                    return Batch::CatchUp;
+                }
+                waiting
+            }
+        };
         let (wanted, longest) = match self.durability {
             Durability::Window if !waiting.urgent => (usize::MAX, WINDOW),
             _ => (expected, COMEBACK_WAIT),

@@ -39,7 +39,7 @@ impl SharedAccounts {
         Self {
             settings,
             directory: RwLock::new(directory),
-            queue: WriterQueue::new(settings.durability),
+            queue: WriterQueue::new(settings.durability, state.medium().look_every()),
             medium: Arc::clone(state.medium()),
             store: RwLock::new(Some(state)),
             retries: Arc::new(Mutex::new(retries)),

@@ -19,14 +19,19 @@ use super::idempotency;
 use super::ids::EntryNumber;
 use super::job::{AfterCommit, Change, Post, PostKind, PostedEntry, RunChange, WriterJob};
 use super::ledger::entry::{Draft, EntryKind, Reference};
-use super::ledger::load::{LedgerHead, LedgerState};
-use super::ledger::poster::{Changes, LedgerTransaction};
+use super::ledger::load::{LedgerState, contains};
+use super::ledger::poster::{Committed, LedgerTransaction};
+use super::line_budgets;
 use super::owed::{self, OwedRefund};
 use super::queue::Batch;
 use super::shared::SharedAccounts;
-use crate::state::{LedgerMark, State, StateError, StateTable};
+use crate::state::{ChangeNumber, LedgerMark, State, StateError, StateReader, StateTable, StateWriter};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
+/// How often a batch is posted again because another server was faster. It may lose the lock only when its connection fails.
+const OVERTAKEN_MAX: u32 = 5;
+/// How often the state is read again because the connection failed meanwhile.
+const LOADS_MAX: u32 = 5;
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// After the disk was full, this many bytes must fit before work continues.
 const HEADROOM_BYTES: usize = 256 << 10;
@@ -34,6 +39,8 @@ const HEADROOM_BYTES: usize = 256 << 10;
 pub(crate) struct Writer {
     shared: Arc<SharedAccounts>,
     posted: LedgerState,
+    /// The number of the change that `posted` and the directory reflect.
+    number: ChangeNumber,
     /// The number of callers answered by the last commit.
     answered: usize,
 }
@@ -57,8 +64,8 @@ impl From<StateError> for CommitFailure {
 }
 
 impl Writer {
-    pub(crate) fn new(shared: Arc<SharedAccounts>, posted: LedgerState) -> Self {
-        Self { shared, posted, answered: 0 }
+    pub(crate) fn new(shared: Arc<SharedAccounts>, posted: LedgerState, number: ChangeNumber) -> Self {
+        Self { shared, posted, number, answered: 0 }
     }
 
     /// Runs until the queue is stopped and empty.
@@ -68,46 +75,114 @@ impl Writer {
             match self.shared.queue.next(self.answered) {
                 Batch::Posts(posts) => self.post(posts),
                 Batch::Change(change) => self.change(change),
+                Batch::CatchUp => self.follow(),
                 Batch::Stop => return,
             }
         }
     }
 
-    fn post(&mut self, mut posts: Vec<Post>) {
-        match self.try_post(&mut posts) {
-            Ok((changes, postings)) => {
-                self.take_over(changes);
-                self.answered = posts.len();
-                for (post, posting) in posts.into_iter().zip(postings) {
-                    settle(post, posting);
+    fn post(&mut self, posts: Vec<Post>) {
+        let mut tries = 0;
+        loop {
+            match self.try_post(&posts) {
+                Ok((committed, postings)) => {
+                    self.take_over(committed);
+                    self.answered = posts.len();
+                    for (post, posting) in posts.into_iter().zip(postings) {
+                        settle(post, posting);
+                    }
+                    return;
                 }
+                // Nothing was posted.
+                Err(CommitFailure { error: StateError::ChangedElsewhere { .. }, .. }) if tries < OVERTAKEN_MAX => {
+                    tries += 1;
+                }
+                Err(failure) => return self.recover(&failure, posts),
             }
-            Err(failure) => self.recover(&failure, posts),
         }
     }
 
-    fn try_post(&self, posts: &mut [Post]) -> Result<(Changes, Vec<Option<PostedEntry>>), CommitFailure> {
-        let store = self.shared.store.read().unwrap_or_else(PoisonError::into_inner);
-        let mut poster = LedgerTransaction::new(open(&store)?.write()?, &self.posted);
+    fn try_post(&mut self, posts: &[Post]) -> Result<(Committed, Vec<Posting>), CommitFailure> {
+        let writing = self.begin()?;
+        let is_shared = self.number != ChangeNumber::default();
+        let mut poster = LedgerTransaction::new(writing, &self.posted);
         let mut postings = Vec::with_capacity(posts.len());
-        for post in posts.iter() {
-            postings.push(append_post(&mut poster, post)?);
+        for post in posts {
+            // Another server may have changed the balances after the credits were held.
+            let posting = match is_shared && is_overtaken(&poster, post) {
+                true => Posting::Overtaken,
+                false => append_post(&mut poster, post)?.map_or(Posting::Nothing, Posting::Made),
+            };
+            postings.push(posting);
         }
         write_counters(&mut poster, posts)?;
         let attempted = Some(poster.head().mark());
-        let changes = poster.commit().map_err(|error| CommitFailure { error, attempted })?;
-        Ok((changes, postings))
+        let committed = poster.commit().map_err(|error| CommitFailure { error, attempted })?;
+        Ok((committed, postings))
+    }
+
+    /// Begins a transaction. If another server changed the state, takes over its changes first.
+    fn begin(&mut self) -> Result<StateWriter, StateError> {
+        let shared = Arc::clone(&self.shared);
+        let store = shared.store.read().unwrap_or_else(PoisonError::into_inner);
+        let state = open(&store)?;
+        let writing = state.write()?;
+        if writing.number_before() != self.number {
+            // Nobody changes anything while this transaction is open.
+            self.posted = self.load_again(state)?;
+            self.number = writing.number_before();
+        }
+        Ok(writing)
+    }
+
+    /// Takes over what other servers changed, without waiting for a change of our own.
+    fn follow(&mut self) {
+        let shared = Arc::clone(&self.shared);
+        let store = shared.store.read().unwrap_or_else(PoisonError::into_inner);
+        let followed = open(&store).and_then(State::read).and_then(|reading| {
+            if reading.number() != self.number {
+                self.posted = self.load(&reading)?;
+                self.number = reading.number();
+            }
+            Ok(())
+        });
+        // The next change notices it too, and repairs it.
+        if let Err(error) = followed {
+            self.shared.record_error(&error);
+        }
+    }
+
+    /// Like [`Self::load`]. If the connection fails meanwhile, everything is read again on another one.
+    fn load_again(&self, state: &State) -> Result<LedgerState, StateError> {
+        let mut tries = 0;
+        loop {
+            match state.read().and_then(|reading| self.load(&reading)) {
+                Err(StateError::Database { .. }) if tries < LOADS_MAX => tries += 1,
+                loaded => return loaded,
+            }
+        }
+    }
+
+    /// Reads the ledger's state, and puts the stored accounts, keys and retries in place of those in memory.
+    fn load(&self, reading: &StateReader) -> Result<LedgerState, StateError> {
+        let posted = LedgerState::load(reading)?;
+        let stored = read_stored(reading)?;
+        let counters = read_counters(reading, &self.shared.directory().missing(&stored))?;
+        let retries = idempotency::read_all(reading)?;
+        let mut directory = self.shared.directory.write().unwrap_or_else(PoisonError::into_inner);
+        directory.take_over(stored, &counters, &posted);
+        drop(directory);
+        lock(&self.shared.retries).reload(retries);
+        self.shared.medium.set_mark(posted.head.mark());
+        Ok(posted)
     }
 
     fn change(&mut self, change: Change) {
         self.answered = 0;
-        let store = self.shared.store.read().unwrap_or_else(PoisonError::into_inner);
-        let result = try_change(&store, &self.posted, change.run);
-        drop(store);
-        match result {
-            Ok((mut changes, after)) => {
-                let acts = std::mem::take(&mut changes.acts);
-                self.take_over(changes);
+        match self.try_change(change.run) {
+            Ok((mut committed, after)) => {
+                let acts = std::mem::take(&mut committed.changes.acts);
+                self.take_over(committed);
                 // Takes effect for all later calls before the answer is sent, so that a revoked key is refused.
                 after(&mut self.shared.directory.write().unwrap_or_else(PoisonError::into_inner));
                 if let Some(tell) = self.shared.tell_act.get() {
@@ -117,15 +192,18 @@ impl Writer {
             }
             Err(ChangeFailure::Refused(error)) => change.promise.answer(Err(error)),
             Err(ChangeFailure::Failed(failure, after)) => {
-                let unknown = StateError::File {
-                    doing: "commit the change to",
-                    path: self.shared.medium.describe().into(),
-                    source: std::io::Error::other(failure.error.to_string()),
+                let told = match failure.attempted {
+                    None => ChangeError::Ledger(failure.as_ledger_error()),
+                    Some(_) => ChangeError::OutcomeUnknown(StateError::File {
+                        doing: "commit the change to",
+                        path: self.shared.medium.describe().into(),
+                        source: std::io::Error::other(failure.error.to_string()),
+                    }),
                 };
                 // Closed before the answer, answered before the repair: the operator may be the one
                 // who has to free disk space.
                 self.shared.queue.close(failure.as_ledger_error());
-                change.promise.answer(Err(ChangeError::OutcomeUnknown(unknown)));
+                change.promise.answer(Err(told));
                 self.recover(&failure, Vec::new());
                 // The holds of the change are released only now: before the file was read, the
                 // credits may have been spent.
@@ -134,8 +212,26 @@ impl Writer {
         }
     }
 
-    fn take_over(&mut self, changes: Changes) {
-        self.posted.apply(changes);
+    fn try_change(&mut self, run: RunChange) -> Result<(Committed, AfterCommit), ChangeFailure> {
+        let failed = |error: StateError| ChangeFailure::Failed(Box::new(error.into()), None);
+        let writing = self.begin().map_err(failed)?;
+        let mut poster = LedgerTransaction::new(writing, &self.posted);
+        let after = run(&mut poster).map_err(|error| match error {
+            ChangeError::State(error @ StateError::ChangedElsewhere { .. }) => ChangeFailure::Refused(error.into()),
+            ChangeError::State(error) => failed(error),
+            refused => ChangeFailure::Refused(refused),
+        })?;
+        let attempted = Some(poster.head().mark());
+        match poster.commit() {
+            Ok(committed) => Ok((committed, after)),
+            Err(error @ StateError::ChangedElsewhere { .. }) => Err(ChangeFailure::Refused(error.into())),
+            Err(error) => Err(ChangeFailure::Failed(Box::new(CommitFailure { error, attempted }), Some(after))),
+        }
+    }
+
+    fn take_over(&mut self, committed: Committed) {
+        self.posted.apply(committed.changes);
+        self.number = committed.number;
         self.shared.medium.set_mark(self.posted.head.mark());
     }
 
@@ -199,9 +295,9 @@ impl Writer {
             self.shared.medium.drop_page_cache();
             let attempt = State::open_medium(&self.shared.medium);
             match attempt.and_then(|state| self.reload_state(state, outage, &mut happened)) {
-                Ok((state, posted)) => {
+                Ok((state, posted, number)) => {
                     *store = Some(state);
-                    self.posted = posted;
+                    (self.posted, self.number) = (posted, number);
                     return Some(happened == Some(true));
                 }
                 Err(error) => {
@@ -230,11 +326,10 @@ impl Writer {
         state: State,
         outage: &Outage,
         happened: &mut Option<bool>,
-    ) -> Result<(State, LedgerState), StateError> {
+    ) -> Result<(State, LedgerState, ChangeNumber), StateError> {
         // Decided once, before anything is appended: if making the refunds fails too, it may leave new entries.
         if happened.is_none() {
-            let head = LedgerHead::read(&state.read()?)?;
-            *happened = Some(outage.attempted == Some(head.mark()));
+            *happened = Some(outage.attempted.map_or(Ok(false), |attempted| contains(&state.read()?, attempted))?);
         }
         // After the disk was full, a small record may still fit into a gap, but the next batch would not.
         let headroom = if outage.error == LedgerError::StorageFull { HEADROOM_BYTES } else { 0 };
@@ -246,17 +341,9 @@ impl Writer {
         owed::repay(&state, &outage.owed)?;
         self.shared.medium.clear_owed()?;
         let reading = state.read()?;
-        let posted = LedgerState::load(&reading)?;
-        let stored = read_stored(&reading)?;
-        let counters = read_counters(&reading, &self.shared.directory().missing(&stored))?;
-        let retries = idempotency::read_all(&reading)?;
+        let (posted, number) = (self.load(&reading)?, reading.number());
         drop(reading);
-        let mut directory = self.shared.directory.write().unwrap_or_else(PoisonError::into_inner);
-        directory.take_over(stored, &counters, &posted);
-        drop(directory);
-        lock(&self.shared.retries).reload(retries);
-        self.shared.medium.set_mark(posted.head.mark());
-        Ok((state, posted))
+        Ok((state, posted, number))
     }
 }
 
@@ -320,25 +407,6 @@ enum ChangeFailure {
     Refused(ChangeError),
     /// The commit failed. Contains the effect that the change would have had on the directory.
     Failed(Box<CommitFailure>, Option<AfterCommit>),
-}
-
-fn try_change(
-    store: &Option<State>,
-    posted: &LedgerState,
-    run: RunChange,
-) -> Result<(Changes, AfterCommit), ChangeFailure> {
-    let failed = |error: StateError| ChangeFailure::Failed(Box::new(error.into()), None);
-    let writing = open(store).and_then(State::write).map_err(failed)?;
-    let mut poster = LedgerTransaction::new(writing, posted);
-    let after = run(&mut poster).map_err(|error| match error {
-        ChangeError::State(error) => failed(error),
-        refused => ChangeFailure::Refused(refused),
-    })?;
-    let attempted = Some(poster.head().mark());
-    match poster.commit() {
-        Ok(changes) => Ok((changes, after)),
-        Err(error) => Err(ChangeFailure::Failed(Box::new(CommitFailure { error, attempted }), Some(after))),
-    }
 }
 
 fn open(store: &Option<State>) -> Result<&State, StateError> {
@@ -405,27 +473,59 @@ fn write_counters(poster: &mut LedgerTransaction<'_>, posts: &[Post]) -> Result<
     poster.writing.put_all(StateTable::Counters, records)
 }
 
-fn settle(mut post: Post, posting: Option<PostedEntry>) {
+/// What became of a debit or refund whose batch was committed.
+#[derive(Clone, Copy)]
+enum Posting {
+    Made(PostedEntry),
+    /// The refund of a debit that was never made.
+    Nothing,
+    /// Another server spent the credits, or charged the same request, first.
+    Overtaken,
+}
+
+/// Whether a debit may not be made on the newest state, although its credits are held.
+fn is_overtaken(poster: &LedgerTransaction<'_>, post: &Post) -> bool {
+    if post.kind == PostKind::Refund {
+        return false;
+    }
+    let (account, split) = (post.key.account.id, post.hold.balance);
+    let wallet_left = poster.wallet(account).balance;
+    let units_left = post.units.limit.saturating_sub(poster.allotment_used(account, Month(split.month)));
+    split.from_wallet > 0 && wallet_left < i64::from(split.from_wallet)
+        || units_left < split.from_allotment
+        || line_budgets::is_overspent(&post.key, post.cost.0, post.at, |key| poster.spending_of(key))
+        || post.claim.as_ref().is_some_and(|claim| claim.is_charged_elsewhere())
+}
+
+fn settle(mut post: Post, posting: Posting) {
     match (post.kind, posting) {
+        (PostKind::Debit, Posting::Overtaken) => {
+            post.hold.release(&post.key);
+            // Its record, if there is one, is the other server's.
+            post.claim = None;
+            return answer(&mut post, LedgerError::Overtaken);
+        }
         (PostKind::Debit, _) => post.hold.settle(&post.key),
-        (PostKind::Refund, Some(_)) => {
+        (PostKind::Refund, Posting::Made(_)) => {
             if let Some(debit) = post.placed.get() {
                 post.hold.return_posted(&post.key, debit);
             }
         }
-        (PostKind::Refund, None) => {}
+        (PostKind::Refund, _) => {}
     }
     // Before the answer: a caller that has the answer may send the request again and must find the record.
     if let Some(claim) = post.claim.take() {
         match (post.kind, posting) {
-            (PostKind::Debit, Some(posting)) => claim.is_stored(&claim.record_of(posting.number, post.cost)),
-            (PostKind::Debit, None) => {}
+            (PostKind::Debit, Posting::Made(posting)) => claim.is_stored(&claim.record_of(posting.number, post.cost)),
+            (PostKind::Debit, _) => {}
             (PostKind::Refund, _) => claim.is_forgotten(),
         }
     }
     if let Some(promise) = post.promise.take() {
-        let nothing = PostedEntry { number: EntryNumber(0), wallet: 0, allotment: 0 };
-        promise.answer(Ok(posting.unwrap_or(nothing)));
+        promise.answer(Ok(match posting {
+            Posting::Made(posting) => posting,
+            Posting::Nothing | Posting::Overtaken => PostedEntry { number: EntryNumber(0), wallet: 0, allotment: 0 },
+        }));
     }
 }
 

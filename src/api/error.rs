@@ -259,7 +259,7 @@ fn message(refusal: &Refusal) -> String {
 impl From<LedgerError> for ApiError {
     fn from(error: LedgerError) -> Self {
         let (code, seconds) = match error {
-            LedgerError::Overloaded => (ErrorCode::Overloaded, 1),
+            LedgerError::Overloaded | LedgerError::Overtaken => (ErrorCode::Overloaded, 1),
             LedgerError::StorageFull => (ErrorCode::StorageFull, 30),
             LedgerError::Unavailable | LedgerError::OutcomeUnknown | LedgerError::Closed => {
                 (ErrorCode::LedgerUnavailable, 2)
@@ -347,7 +347,7 @@ mod tests {
         };
         let too_fast = RateLimitExceeded { retry_after_sec: 7, left, window: RateWindow::Minute };
         let scope = Refusal::Scope { has: ScopeSet::of(&[Scope::Node]), needs_any_of: ScopeSet::of(&[Scope::Gis]) };
-        let expected: [(Refusal, u16, &str, Option<u64>); 13] = [
+        let expected: [(Refusal, u16, &str, Option<u64>); 14] = [
             (Refusal::Key(BadKey::Missing), 401, "invalid_api_key", None),
             (Refusal::Key(BadKey::AccountNotApproved), 401, "invalid_api_key", None),
             (Refusal::Credits { cost: Credits(5), remaining }, 402, "insufficient_credits", None),
@@ -357,6 +357,7 @@ mod tests {
             (Refusal::TooFast(too_fast), 429, "rate_limited", Some(7)),
             (Refusal::SameRequestInProgress, 503, "overloaded", Some(1)),
             (Refusal::Ledger(LedgerError::Overloaded), 503, "overloaded", Some(1)),
+            (Refusal::Ledger(LedgerError::Overtaken), 503, "overloaded", Some(1)),
             (Refusal::Ledger(LedgerError::Unavailable), 503, "ledger_unavailable", Some(2)),
             (Refusal::Ledger(LedgerError::OutcomeUnknown), 503, "ledger_unavailable", Some(2)),
             (Refusal::Ledger(LedgerError::Closed), 503, "ledger_unavailable", Some(2)),

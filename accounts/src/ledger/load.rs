@@ -125,6 +125,27 @@ impl LedgerState {
     }
 }
 
+/// Whether the ledger contains the entries up to this mark. Others may follow it.
+pub(crate) fn contains(reading: &StateReader, mark: LedgerMark) -> Result<bool, StateError> {
+    let head = LedgerHead::read(reading)?;
+    if head.entries <= mark.entries {
+        return Ok(head.mark() == mark);
+    }
+    let number = EntryNumber(mark.entries);
+    let Some((key, payload)) = reading.at_or_before(StateTable::Ledger, &number.to_key())? else { return Ok(false) };
+    // The hash before the block is stored in the block before it.
+    let first = parse_block(&key, &payload)?.first;
+    let before = EntryNumber(first.0.saturating_sub(1));
+    let mut hash = match reading.at_or_before(StateTable::Ledger, &before.to_key())? {
+        Some((key, payload)) => parse_block(&key, &payload)?.hash,
+        None => [0; 32],
+    };
+    for entry in block_entries(&key, &payload)?.iter().take_while(|entry| entry.number <= number) {
+        hash = entry.hash_after(&hash);
+    }
+    Ok(hash == mark.hash)
+}
+
 fn load_tail(reading: &StateReader, head: &LedgerHead) -> Result<TailBlock, StateError> {
     let first = EntryNumber(head.tail_first);
     let Some(bytes) = reading.get(StateTable::Ledger, &first.to_key())? else {

@@ -11,7 +11,7 @@ use super::load::{HEAD_KEY, LedgerHead, LedgerState, Wallet, allotment_key, spen
 use crate::budget::{SpendingWindow, WINDOWS_KEPT};
 use crate::ids::{AccountId, EntryNumber, KeyId};
 use crate::records::{AuditRecord, get_json, put_json};
-use crate::state::{StateError, StateTable, StateWriter};
+use crate::state::{ChangeNumber, StateError, StateTable, StateWriter};
 
 /// The number of acts recorded so far.
 const ACTS_KEY: &[u8] = b"acts";
@@ -34,6 +34,12 @@ pub(crate) struct Changes {
     operations: HashMap<String, OperationCode>,
     /// The administrative acts that this transaction records.
     pub(crate) acts: Vec<AuditRecord>,
+}
+
+/// Changes that are durable, and the number of their commit.
+pub(crate) struct Committed {
+    pub(crate) changes: Changes,
+    pub(crate) number: ChangeNumber,
 }
 
 impl<'p> LedgerTransaction<'p> {
@@ -184,15 +190,16 @@ impl<'p> LedgerTransaction<'p> {
         &self.changes.head
     }
 
-    /// Writes the changes and commits. After an error, it is unknown whether the commit happened.
-    pub(crate) fn commit(mut self) -> Result<Changes, StateError> {
+    /// Writes the changes and commits. After an error other than [`StateError::ChangedElsewhere`], it is unknown whether
+    /// the commit happened.
+    pub(crate) fn commit(mut self) -> Result<Committed, StateError> {
         if self.changes.head.entries > self.posted.head.entries {
             self.write_entries()?;
         }
         self.write_spending()?;
         self.write_acts()?;
-        self.writing.commit()?;
-        Ok(self.changes)
+        let number = self.writing.commit()?;
+        Ok(Committed { changes: self.changes, number })
     }
 
     fn write_spending(&mut self) -> Result<(), StateError> {

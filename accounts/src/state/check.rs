@@ -1,7 +1,6 @@
 //! The checks made when a state file is opened.
 
-use redb::{Database, ReadableDatabase};
-
+use super::database::StateDatabase;
 use super::error::{DamageKind, StateError};
 use super::mark::LedgerMark;
 use super::table::StateTable;
@@ -10,12 +9,11 @@ use super::transaction::StateReader;
 /// The key of the record with the ledger's length and last hash; its first 40 bytes are a [`LedgerMark`].
 pub(crate) const HEAD_KEY: &[u8] = b"ledger";
 
-/// Runs redb's own check: every page against its checksum, and the allocator against the trees.
-pub(super) fn integrity(database: &mut Database, place: &str) -> Result<(), StateError> {
+/// Runs the engine's own check, which may repair what it finds. A wrong allocator is harmless; falling
+/// back to the commit before is not.
+pub(super) fn integrity(database: &mut dyn StateDatabase, place: &str) -> Result<(), StateError> {
     let before = head(database)?;
-    // `false` means that something was repaired. A wrong allocator is harmless; falling back to the
-    // commit before is not.
-    database.check_integrity().map_err(|e| StateError::opening(place, e))?;
+    database.check_integrity(place)?;
     if head(database)? == before {
         return Ok(());
     }
@@ -24,8 +22,8 @@ pub(super) fn integrity(database: &mut Database, place: &str) -> Result<(), Stat
 }
 
 /// Like [`all_checksums`], for a file of an older format, which may lack tables.
-pub(super) fn existing_tables(database: &Database, place: &str) -> Result<(), StateError> {
-    let reading = reading(database)?;
+pub(super) fn existing_tables(database: &dyn StateDatabase, place: &str) -> Result<(), StateError> {
+    let reading = StateReader::begin(database)?;
     for table in StateTable::ALL {
         if reading.has(table)? {
             reading.scan(table, &[], &mut |_, _| Ok(true)).map_err(|e| with_place(e, place))?;
@@ -35,8 +33,8 @@ pub(super) fn existing_tables(database: &Database, place: &str) -> Result<(), St
 }
 
 /// Runs our own check: every record of every table against the checksum at its end.
-pub(super) fn all_checksums(database: &Database, place: &str) -> Result<(), StateError> {
-    let reading = reading(database)?;
+pub(super) fn all_checksums(database: &dyn StateDatabase, place: &str) -> Result<(), StateError> {
+    let reading = StateReader::begin(database)?;
     for table in StateTable::ALL {
         reading.scan(table, &[], &mut |_, _| Ok(true)).map_err(|e| with_place(e, place))?;
     }
@@ -44,7 +42,11 @@ pub(super) fn all_checksums(database: &Database, place: &str) -> Result<(), Stat
 }
 
 /// Refuses a ledger that is shorter than the mark states: it is not the acknowledged one.
-pub(super) fn not_older_than_mark(database: &Database, marked: LedgerMark, place: &str) -> Result<(), StateError> {
+pub(super) fn not_older_than_mark(
+    database: &dyn StateDatabase,
+    marked: LedgerMark,
+    place: &str,
+) -> Result<(), StateError> {
     let head = head(database)?.unwrap_or(LedgerMark { entries: 0, hash: [0; 32] });
     let rewritten = head.entries == marked.entries && head.hash != marked.hash;
     if head.entries < marked.entries || rewritten {
@@ -54,16 +56,12 @@ pub(super) fn not_older_than_mark(database: &Database, marked: LedgerMark, place
     Ok(())
 }
 
-fn head(database: &Database) -> Result<Option<LedgerMark>, StateError> {
-    let Some(bytes) = reading(database)?.get(StateTable::Meta, HEAD_KEY)? else { return Ok(None) };
+fn head(database: &dyn StateDatabase) -> Result<Option<LedgerMark>, StateError> {
+    let Some(bytes) = StateReader::begin(database)?.get(StateTable::Meta, HEAD_KEY)? else { return Ok(None) };
     let damaged = || StateError::bad_record(StateTable::Meta.name(), HEAD_KEY);
     let (entries, rest) = bytes.split_first_chunk().ok_or_else(damaged)?;
     let hash = rest.first_chunk().ok_or_else(damaged)?;
     Ok(Some(LedgerMark { entries: u64::from_le_bytes(*entries), hash: *hash }))
-}
-
-fn reading(database: &Database) -> Result<StateReader, StateError> {
-    database.begin_read().map(StateReader::new).map_err(|e| StateError::storage("read the state file", e.into()))
 }
 
 fn with_place(error: StateError, place: &str) -> StateError {

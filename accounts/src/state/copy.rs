@@ -11,7 +11,7 @@ use super::error::StateError;
 use super::files::{MARK_FILE, STATE_FILE, check_free_space, create_data_directory, create_private, sync_and_rename};
 use super::lock::DataLock;
 use super::mark::MarkFile;
-use super::schema::create_schema;
+use super::schema::{SCHEMA_KEY, UNFINISHED_KEY, create_schema};
 use super::storage::{FileStorage, StateStorage, database_builder};
 use super::store::State;
 use super::table::StateTable;
@@ -31,22 +31,62 @@ fn write_records(reading: &StateReader, part: &Path) -> Result<(), StateError> {
     let database = database.map_err(|e| StateError::storage("create the backup", e.into()))?;
     create_schema(&database)?;
     let mut writing = StateWriter::begin(&database)?;
-    // The index is rebuilt from the records.
-    for table in StateTable::ALL.into_iter().filter(|table| *table != StateTable::Index) {
-        let mut records = Vec::new();
-        let mut start = Vec::new();
-        loop {
-            reading.scan(table, &start, &mut |key, payload| {
-                records.push((key.to_vec(), payload.to_vec()));
-                Ok(records.len() < RECORDS_AT_ONCE)
-            })?;
-            let Some((last, _)) = records.last() else { break };
-            // The smallest key after the last one.
-            start = [last, &[0][..]].concat();
-            writing.put_all(table, records.drain(..))?;
-        }
+    for table in StateTable::COPIED {
+        each_part(reading, table, &mut |records| writing.put_all(table, records))?;
     }
-    writing.commit()
+    writing.commit().map(drop)
+}
+
+/// Copies every record into the empty state of `to`, in many transactions. Until the last one, the copy is marked as
+/// unfinished: it cannot be opened, and the next call begins it again.
+pub(crate) fn into_empty(source: &State, to: &dyn StateStorage) -> Result<(), StateError> {
+    let database = to.open()?;
+    let mut writing = StateWriter::begin(&*database)?;
+    for table in StateTable::COPIED {
+        let mut has_records = false;
+        writing.scan(table, &[], &mut |key, _| {
+            has_records |= table != StateTable::Meta || key != SCHEMA_KEY;
+            Ok(!has_records)
+        })?;
+        if has_records && writing.get(StateTable::Meta, UNFINISHED_KEY)?.is_none() {
+            return Err(StateError::NotEmpty { place: to.describe() });
+        }
+        writing.clear_table(table)?;
+    }
+    writing.put(StateTable::Meta, UNFINISHED_KEY, &[])?;
+    writing.commit()?;
+    let reading = source.read()?;
+    for table in StateTable::COPIED.into_iter().filter(|table| *table != StateTable::Meta) {
+        each_part(&reading, table, &mut |records| {
+            let mut writing = StateWriter::begin(&*database)?;
+            writing.put_all(table, records)?;
+            writing.commit().map(drop)
+        })?;
+    }
+    let mut writing = StateWriter::begin(&*database)?;
+    each_part(&reading, StateTable::Meta, &mut |records| writing.put_all(StateTable::Meta, records))?;
+    writing.remove(StateTable::Meta, UNFINISHED_KEY)?;
+    writing.commit().map(drop)
+}
+
+/// Passes on the records of a table, some at a time.
+fn each_part(
+    reading: &StateReader,
+    table: StateTable,
+    pass_on: &mut dyn FnMut(Vec<(Vec<u8>, Vec<u8>)>) -> Result<(), StateError>,
+) -> Result<(), StateError> {
+    let mut start = Vec::new();
+    loop {
+        let mut records = Vec::new();
+        reading.scan(table, &start, &mut |key, payload| {
+            records.push((key.to_vec(), payload.to_vec()));
+            Ok(records.len() < RECORDS_AT_ONCE)
+        })?;
+        let Some((last, _)) = records.last() else { return Ok(()) };
+        // The smallest key after the last one.
+        start = [last, &[0][..]].concat();
+        pass_on(records)?;
+    }
 }
 
 const RECORDS_AT_ONCE: usize = 4096;

@@ -26,12 +26,25 @@ pub enum StateError {
     /// The file is intact but older than what was acknowledged.
     #[error(
         "{place} is older than the acknowledged state: it contains {entries} ledger entries, but its mark records \
-         {marked}; restore the right file, or run 'hornbook restore BACKUP' to accept an older one"
+         {marked}; restore the right file, or run 'hornbook restore BACKUP' to accept an older one (after a change of \
+         state.backend, 'hornbook state migrate' brings the state over)"
     )]
     OlderThanMark { place: String, entries: u64, marked: u64 },
     /// The disk or the storage engine failed.
     #[error("cannot {doing}: {source}; check the disk and the space left on it")]
     Storage { doing: &'static str, source: Box<redb::Error> },
+    /// The database that several servers share failed, or cannot be reached.
+    #[error("cannot {doing} {place}: {source}; check that the database runs, takes changes and has space left")]
+    Database { doing: &'static str, place: String, is_full: bool, source: Box<dyn std::error::Error + Send + Sync> },
+    /// The lock on the shared database was lost, and another server changed something before it was taken again.
+    #[error("the connection to {place} was lost and another server changed the accounts meanwhile; try again")]
+    ChangedElsewhere { place: String },
+    /// A state is copied only into an empty one.
+    #[error("{place} already has accounts; name an empty database, or move the file away")]
+    NotEmpty { place: String },
+    /// A copy of a state was interrupted.
+    #[error("{place} is an unfinished copy; run 'hornbook state migrate' again")]
+    Unfinished { place: String },
     /// The file had to be closed and reopened during a read.
     #[error("the disk failed and the state file had to be reopened; run the command again")]
     ReadAborted,
@@ -98,6 +111,7 @@ impl StateError {
                 _ => return false,
             },
             Self::File { source, .. } => source,
+            Self::Database { is_full, .. } => return *is_full,
             _ => return false,
         };
         matches!(io.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)

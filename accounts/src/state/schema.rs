@@ -1,9 +1,9 @@
 //! The format number of the state file, and the migration steps from older formats.
 
-use redb::{Database, ReadableDatabase};
 use serde_json::Value;
 
 use super::check;
+use super::database::{ChangeNumber, StateDatabase};
 use super::error::{DamageKind, StateError};
 use super::table::StateTable;
 use super::transaction::{StateReader, StateWriter};
@@ -11,7 +11,9 @@ use super::transaction::{StateReader, StateWriter};
 /// Increases with every change of the stored format.
 pub const SCHEMA_VERSION: u32 = 9;
 
-const SCHEMA_KEY: &[u8] = b"schema";
+pub(super) const SCHEMA_KEY: &[u8] = b"schema";
+/// The mark of a state whose records are still being copied into it.
+pub(super) const UNFINISHED_KEY: &[u8] = b"unfinished copy";
 
 /// Migrates a file to the next format: step 0 from format 1 to 2. Format 1 is the first.
 pub(super) type MigrationStep = fn(&mut StateWriter) -> Result<(), StateError>;
@@ -118,22 +120,29 @@ fn rewrite(
 
 /// Creates every table in an empty database, and stores the format number. Opening never does this:
 /// a database without a schema has lost it.
-pub fn create_schema(database: &Database) -> Result<(), StateError> {
+pub fn create_schema(database: &dyn StateDatabase) -> Result<(), StateError> {
     let mut writing = StateWriter::begin(database)?;
+    // Two servers may find the same database empty.
+    if writing.number_before() != ChangeNumber::default() && writing.get(StateTable::Meta, SCHEMA_KEY)?.is_some() {
+        return Ok(());
+    }
     for table in StateTable::ALL {
         writing.create(table)?;
     }
     writing.put(StateTable::Meta, SCHEMA_KEY, &SCHEMA_VERSION.to_le_bytes())?;
-    writing.commit()
+    writing.commit().map(drop)
 }
 
 /// Refuses newer formats and damaged files, and migrates older formats to the one after the last
 /// step. `place` names the file.
 pub(super) fn check_and_migrate(
-    database: &mut Database,
+    database: &mut dyn StateDatabase,
     place: &str,
     steps: &[MigrationStep],
 ) -> Result<(), StateError> {
+    if StateReader::begin(database)?.is_unfinished()? {
+        return Err(StateError::Unfinished { place: place.to_owned() });
+    }
     let newest = steps.len() + 1;
     let found = match format(database)? {
         None | Some(0) => return Err(StateError::damaged(place, DamageKind::NoSchema)),
@@ -148,22 +157,21 @@ pub(super) fn check_and_migrate(
         check::existing_tables(database, place)?;
         migrate(database, &steps[found - 1..], newest as u32)?;
     }
-    check::all_checksums(database, place)
+    if database.is_read_whole_at_opening() { check::all_checksums(database, place) } else { Ok(()) }
 }
 
 /// Runs all steps in one transaction, so that a crash leaves the old format, never one in between.
-fn migrate(database: &Database, due: &[MigrationStep], newest: u32) -> Result<(), StateError> {
+fn migrate(database: &dyn StateDatabase, due: &[MigrationStep], newest: u32) -> Result<(), StateError> {
     let mut writing = StateWriter::begin(database)?;
     for step in due {
         step(&mut writing)?;
     }
     writing.put(StateTable::Meta, SCHEMA_KEY, &newest.to_le_bytes())?;
-    writing.commit()
+    writing.commit().map(drop)
 }
 
-fn format(database: &Database) -> Result<Option<u32>, StateError> {
-    let transaction = database.begin_read().map_err(|e| StateError::storage("read the state format", e.into()))?;
-    let reading = StateReader::new(transaction);
+fn format(database: &dyn StateDatabase) -> Result<Option<u32>, StateError> {
+    let reading = StateReader::begin(database)?;
     if !reading.has(StateTable::Meta)? {
         return Ok(None);
     }
@@ -174,11 +182,14 @@ fn format(database: &Database) -> Result<Option<u32>, StateError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{FileStorage, Index, STATE_FILE, State, StateStorage};
+    use redb::Database;
+
+    use super::super::redb_database::definition;
+    use super::super::{Index, STATE_FILE, State};
     use super::*;
 
     fn open_database(data: &std::path::Path) -> Database {
-        FileStorage::standalone(&data.join(STATE_FILE)).open().unwrap()
+        Database::open(data.join(STATE_FILE)).unwrap()
     }
 
     #[test]
@@ -209,7 +220,7 @@ mod tests {
         writing.put(StateTable::Idempotency, b"record of format 1", b"with more fields").unwrap();
         writing.commit().unwrap();
         let writing = database.begin_write().unwrap();
-        assert!(writing.delete_table(StateTable::Acts.definition()).unwrap());
+        assert!(writing.delete_table(definition(StateTable::Acts)).unwrap());
         writing.commit().unwrap();
         database
     }
@@ -235,8 +246,8 @@ mod tests {
         writing.put(StateTable::Orders, b"an order of format 3", br#"{"id":"stays"}"#).unwrap();
         writing.commit().unwrap();
         let writing = database.begin_write().unwrap();
-        assert!(writing.delete_table(StateTable::Drafts.definition()).unwrap());
-        assert!(writing.delete_table(StateTable::DraftAges.definition()).unwrap());
+        assert!(writing.delete_table(definition(StateTable::Drafts)).unwrap());
+        assert!(writing.delete_table(definition(StateTable::DraftAges)).unwrap());
         writing.commit().unwrap();
         drop(database);
         let state = State::open(data.path()).unwrap();
@@ -258,7 +269,7 @@ mod tests {
         writing.commit().unwrap();
         let writing = database.begin_write().unwrap();
         for table in [StateTable::People, StateTable::Logins, StateTable::Links] {
-            assert!(writing.delete_table(table.definition()).unwrap());
+            assert!(writing.delete_table(definition(table)).unwrap());
         }
         writing.commit().unwrap();
         drop(database);
@@ -285,7 +296,7 @@ mod tests {
         writing.put(StateTable::Orders, &[5], br#"{"id":"ord-3","payment":null}"#).unwrap();
         writing.commit().unwrap();
         let writing = database.begin_write().unwrap();
-        assert!(writing.delete_table(StateTable::Payments.definition()).unwrap());
+        assert!(writing.delete_table(definition(StateTable::Payments)).unwrap());
         writing.commit().unwrap();
         drop(database);
         let state = State::open(data.path()).unwrap();
@@ -318,8 +329,8 @@ mod tests {
         writing.put(StateTable::Meta, SCHEMA_KEY, &6u32.to_le_bytes()).unwrap();
         writing.commit().unwrap();
         let writing = database.begin_write().unwrap();
-        assert!(writing.delete_table(StateTable::Index.definition()).unwrap());
-        assert!(writing.delete_table(StateTable::EarlyReports.definition()).unwrap());
+        assert!(writing.delete_table(definition(StateTable::Index)).unwrap());
+        assert!(writing.delete_table(definition(StateTable::EarlyReports)).unwrap());
         writing.commit().unwrap();
         drop(database);
         let state = State::open(data.path()).unwrap();
@@ -335,7 +346,7 @@ mod tests {
     }
 
     fn trail(database: &Database) -> Option<Vec<u8>> {
-        StateReader::new(database.begin_read().unwrap()).get(StateTable::Meta, b"trail").unwrap()
+        StateReader::begin(database).unwrap().get(StateTable::Meta, b"trail").unwrap()
     }
 
     #[test]
@@ -343,7 +354,7 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let mut database = fresh(data.path());
         let writing = database.begin_write().unwrap();
-        writing.open_table(StateTable::Acts.definition()).unwrap();
+        writing.open_table(definition(StateTable::Acts)).unwrap();
         writing.commit().unwrap();
         let mut open = |steps: &[MigrationStep]| check_and_migrate(&mut database, "the file", steps);
         open(&[APPEND, APPEND]).unwrap();
@@ -359,7 +370,7 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let mut database = fresh(data.path());
         let writing = database.begin_write().unwrap();
-        assert!(writing.delete_table(StateTable::Sessions.definition()).unwrap());
+        assert!(writing.delete_table(definition(StateTable::Sessions)).unwrap());
         writing.commit().unwrap();
         assert!(check_and_migrate(&mut database, "the file", &[]).is_err());
         let add: MigrationStep =
@@ -373,7 +384,7 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let mut database = fresh(data.path());
         let writing = database.begin_write().unwrap();
-        writing.open_table(StateTable::Wallets.definition()).unwrap().insert(&[0u8; 4][..], &[1u8; 20][..]).unwrap();
+        writing.open_table(definition(StateTable::Wallets)).unwrap().insert(&[0u8; 4][..], &[1u8; 20][..]).unwrap();
         writing.commit().unwrap();
         let error = check_and_migrate(&mut database, "the file", &[APPEND]).unwrap_err().to_string();
         assert!(error.contains("table wallets"), "{error}");

@@ -3,17 +3,19 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use redb::{Builder, Database};
+use redb::Builder;
 
+use super::database::StateDatabase;
 use super::error::StateError;
 use super::files::{
     MARK_FILE, OWED_FILE, SEAL_KEY_FILE, STATE_FILE, create_data_directory, create_private, sync_and_rename,
 };
+use super::local_files::LocalFiles;
 use super::mark::{LedgerMark, MarkFile};
-use super::owed::OwedRefundFile;
 use super::schema;
-use super::seal_key::{SEAL_KEY_BYTES, SealKeyFile};
+use super::seal_key::SEAL_KEY_BYTES;
 
 /// The size of redb's page cache. The ledger has few hot pages; what is read once at opening need not stay.
 const CACHE_BYTES: usize = 64 << 20;
@@ -29,9 +31,14 @@ pub(super) fn database_builder() -> Builder {
 /// Opens the same database repeatedly: after a failed commit, the only safe way on is to start
 /// again from the disk.
 pub trait StateStorage: Send + Sync {
-    fn open(&self) -> Result<Database, StateError>;
+    fn open(&self) -> Result<Box<dyn StateDatabase>, StateError>;
 
     fn describe(&self) -> String;
+
+    /// How often to look for the changes of other servers, if several may share this state.
+    fn look_every(&self) -> Option<Duration> {
+        None
+    }
 
     /// The mark stored beside the state, if there is one.
     fn mark(&self) -> Result<Option<LedgerMark>, StateError> {
@@ -71,9 +78,7 @@ pub trait StateStorage: Send + Sync {
 /// `state.redb` in a data directory.
 pub struct FileStorage {
     path: PathBuf,
-    mark: MarkFile,
-    owed: OwedRefundFile,
-    seal_key: SealKeyFile,
+    files: LocalFiles,
 }
 
 impl FileStorage {
@@ -89,10 +94,7 @@ impl FileStorage {
             }
             create_atomically(&path)?;
         }
-        let owed = OwedRefundFile::at(data.join(OWED_FILE));
-        owed.reserve();
-        let seal_key = SealKeyFile::at(data.join(SEAL_KEY_FILE));
-        Ok(Self { mark: MarkFile::at(data.join(MARK_FILE)), owed, seal_key, path })
+        Ok(Self { path, files: LocalFiles::in_directory(data)? })
     }
 
     /// A single state file anywhere, such as a backup. It must exist, and it has no mark.
@@ -102,14 +104,15 @@ impl FileStorage {
             name.push(suffix);
             PathBuf::from(name)
         };
-        let (mark, owed) = (MarkFile::at(beside(".mark")), OwedRefundFile::at(beside(".owed")));
-        Self { path: path.to_owned(), mark, owed, seal_key: SealKeyFile::at(beside(".key")) }
+        let files = LocalFiles::at(beside(".mark"), beside(".owed"), beside(".key"));
+        Self { path: path.to_owned(), files }
     }
 }
 
 impl StateStorage for FileStorage {
-    fn open(&self) -> Result<Database, StateError> {
-        database_builder().open(&self.path).map_err(|e| StateError::opening(&self.describe(), e))
+    fn open(&self) -> Result<Box<dyn StateDatabase>, StateError> {
+        let opened = database_builder().open(&self.path);
+        Ok(Box::new(opened.map_err(|e| StateError::opening(&self.describe(), e))?))
     }
 
     fn describe(&self) -> String {
@@ -117,11 +120,11 @@ impl StateStorage for FileStorage {
     }
 
     fn mark(&self) -> Result<Option<LedgerMark>, StateError> {
-        self.mark.read()
+        self.files.mark()
     }
 
     fn set_mark(&self, mark: LedgerMark) {
-        self.mark.write(mark);
+        self.files.set_mark(mark);
     }
 
     // After a failed fsync, the kernel marks pages as clean that never reached the disk. Reading
@@ -134,23 +137,23 @@ impl StateStorage for FileStorage {
     }
 
     fn record_owed(&self, record: &[u8]) -> Result<(), StateError> {
-        self.owed.append(record)
+        self.files.record_owed(record)
     }
 
     fn owed(&self) -> Result<Vec<Vec<u8>>, StateError> {
-        self.owed.read()
+        self.files.owed()
     }
 
     fn clear_owed(&self) -> Result<(), StateError> {
-        self.owed.clear()
+        self.files.clear_owed()
     }
 
     fn seal_key(&self) -> Result<Option<[u8; SEAL_KEY_BYTES]>, StateError> {
-        self.seal_key.read()
+        self.files.seal_key()
     }
 
     fn store_seal_key(&self, key: &[u8; SEAL_KEY_BYTES]) -> Result<(), StateError> {
-        self.seal_key.keep(key)
+        self.files.store_seal_key(key)
     }
 }
 

@@ -5,8 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use redb::{Database, ReadableDatabase};
-
+use super::database::StateDatabase;
 use super::error::{DamageKind, StateError};
 use super::storage::{FileStorage, StateStorage};
 use super::transaction::{StateReader, StateWriter};
@@ -14,7 +13,7 @@ use super::{check, schema};
 
 /// An open and checked state file.
 pub struct State {
-    database: Database,
+    database: Box<dyn StateDatabase>,
     medium: Arc<dyn StateStorage>,
     /// Set when the file must be closed, so that long reads stop.
     reads_aborted: Arc<AtomicBool>,
@@ -40,20 +39,19 @@ impl State {
 
     fn open_unguarded(medium: Arc<dyn StateStorage>) -> Result<Self, StateError> {
         let (mut database, place) = (medium.open()?, medium.describe());
-        schema::check_and_migrate(&mut database, &place, &schema::STEPS)?;
+        schema::check_and_migrate(&mut *database, &place, &schema::STEPS)?;
         if let Some(marked) = medium.mark()? {
-            check::not_older_than_mark(&database, marked, &place)?;
+            check::not_older_than_mark(&*database, marked, &place)?;
         }
         Ok(Self { database, medium, reads_aborted: Arc::default() })
     }
 
     pub(crate) fn write(&self) -> Result<StateWriter, StateError> {
-        StateWriter::begin(&self.database)
+        StateWriter::begin(&*self.database)
     }
 
     pub(crate) fn read(&self) -> Result<StateReader, StateError> {
-        let transaction = self.database.begin_read().map_err(|e| StateError::storage("start reading", e.into()))?;
-        Ok(StateReader::new(transaction).abort_on(&self.reads_aborted))
+        Ok(StateReader::begin(&*self.database)?.abort_on(&self.reads_aborted))
     }
 
     /// Makes reads in progress stop at their next record.

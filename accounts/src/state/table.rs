@@ -1,9 +1,7 @@
 //! The tables of the state file.
 
-use redb::TableDefinition;
-
 /// A table. Keys are big-endian bytes, so that they sort like the numbers. Values are records with a checksum.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum StateTable {
     /// Single records: schema, ledger head, last ids, checkpoint, number of acts.
     Meta,
@@ -98,6 +96,17 @@ impl StateTable {
         Self::Index,
     ];
 
+    /// The tables that a copy takes over. The index is made again from their records.
+    pub(super) const COPIED: [Self; 28] = {
+        let mut copied = [Self::Meta; 28];
+        let mut at = 0;
+        while at < copied.len() {
+            copied[at] = Self::ALL[at];
+            at += 1;
+        }
+        copied
+    };
+
     pub const fn name(self) -> &'static str {
         match self {
             Self::Meta => "meta",
@@ -130,9 +139,5 @@ impl StateTable {
             Self::WatchWebhooks => "watch_webhooks",
             Self::Index => "index",
         }
-    }
-
-    pub(super) const fn definition(self) -> TableDefinition<'static, &'static [u8], &'static [u8]> {
-        TableDefinition::new(self.name())
     }
 }

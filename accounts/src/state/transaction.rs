@@ -1,173 +1,172 @@
-//! Reads and writes records with checksums. A `StateWriter` that is dropped changes nothing.
+//! Reads and writes records with checksums and indexes. A `StateWriter` that is dropped changes nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use redb::{Database, Durability, ReadTransaction, ReadableTable, ReadableTableMetadata, TableError, WriteTransaction};
-
 use super::codec::{append_checksum, verify_checksum};
+use super::database::{ChangeNumber, KeyRange, StateDatabase, TableReader, TableWriter, Visit};
 use super::error::StateError;
 use super::index::{self, Index};
+use super::schema::UNFINISHED_KEY;
 use super::table::StateTable;
-
-const WRITING: &str = "write to the state file";
-const READING: &str = "read the state file";
-
-/// Called for each record of a scan. Returns whether the scan continues.
-pub(crate) type Visit<'v> = dyn FnMut(&[u8], &[u8]) -> Result<bool, StateError> + 'v;
 
 /// Key and payload.
 pub(crate) type StoredRecord = (Vec<u8>, Vec<u8>);
 
 pub(crate) struct StateWriter {
-    transaction: WriteTransaction,
+    tables: Box<dyn TableWriter>,
     changed: bool,
 }
 
 impl StateWriter {
-    pub(super) fn begin(database: &Database) -> Result<Self, StateError> {
-        let mut transaction =
-            database.begin_write().map_err(|e| StateError::storage("begin a change of the state file", e.into()))?;
-        // Each commit makes two syncs: first the pages, then the bit that selects them. With one
-        // sync, only checksums would distinguish a torn commit from a whole one.
-        transaction.set_two_phase_commit(true);
-        transaction
-            .set_durability(Durability::Immediate)
-            .map_err(|e| StateError::storage("begin a change of the state file", e.into()))?;
-        Ok(Self { transaction, changed: false })
+    pub(super) fn begin(database: &dyn StateDatabase) -> Result<Self, StateError> {
+        Ok(Self { tables: database.begin_write()?, changed: false })
     }
 
     /// Removes every record of a table.
     pub(crate) fn clear_table(&mut self, table: StateTable) -> Result<(), StateError> {
         self.changed = true;
-        self.transaction.delete_table(table.definition()).map_err(|e| StateError::storage(WRITING, e.into()))?;
+        self.tables.clear(table)?;
         for index in Index::of(table) {
-            let mut entries = self.open(StateTable::Index)?;
             let (first, end) = ([index.number()], [index.number() + 1]);
-            entries
-                .retain_in::<&[u8], _>(&first[..]..&end[..], |_, _| false)
-                .map_err(|e| StateError::storage(WRITING, e.into()))?;
+            let mut entries = Vec::new();
+            self.tables.scan(StateTable::Index, KeyRange::between(&first, &end), &mut |entry, _| {
+                entries.push(entry.to_vec());
+                Ok(true)
+            })?;
+            for entry in entries {
+                self.tables.remove(StateTable::Index, &entry)?;
+            }
         }
-        self.create(table)
-    }
-
-    fn open(&self, table: StateTable) -> Result<WritableTable<'_>, StateError> {
-        self.transaction.open_table(table.definition()).map_err(|e| StateError::storage(WRITING, e.into()))
+        Ok(())
     }
 
     pub(super) fn create(&mut self, table: StateTable) -> Result<(), StateError> {
         self.changed = true;
-        self.transaction.open_table(table.definition()).map(drop).map_err(|e| StateError::storage(WRITING, e.into()))
+        self.tables.create(table)
     }
 
     pub(crate) fn get(&self, table: StateTable, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
-        get(&self.open(table)?, table, key, WRITING)
+        get(&*self.tables, table, key)
     }
 
     pub(crate) fn put(&mut self, table: StateTable, key: &[u8], payload: &[u8]) -> Result<(), StateError> {
         self.put_all(table, std::iter::once((key, payload)))
     }
 
-    /// Puts many records into one table, which is opened once.
+    /// Puts many records into one table.
     pub(crate) fn put_all<K: AsRef<[u8]>, V: AsRef<[u8]>>(
         &mut self,
         table: StateTable,
         records: impl IntoIterator<Item = (K, V)>,
     ) -> Result<(), StateError> {
-        let mut changed = false;
-        let mut open = self.open(table)?;
-        let mut entries = self.index_of(table)?;
-        for (key, payload) in records {
-            changed = true;
-            let (key, payload) = (key.as_ref(), payload.as_ref());
-            if let Some(entries) = &mut entries {
-                let before = entries_before(&open, table, key)?;
-                replace_entries(entries, &before, &index::entries_of(table, key, payload)?)?;
-            }
-            let sealed = append_checksum(table.name(), key, payload);
-            open.insert(key, sealed.as_slice()).map_err(|e| StateError::storage(WRITING, e.into()))?;
+        let sealed = |key: &[u8], payload: &[u8]| (key.to_vec(), append_checksum(table.name(), key, payload));
+        if Index::of(table).next().is_none() {
+            let mut records = records.into_iter().map(|(key, payload)| sealed(key.as_ref(), payload.as_ref()));
+            let Some(first) = records.next() else { return Ok(()) };
+            self.changed = true;
+            return self.tables.put_all(table, &mut std::iter::once(first).chain(records));
         }
-        drop((open, entries));
-        self.changed |= changed;
+        for (key, payload) in records {
+            self.changed = true;
+            let (key, payload) = (key.as_ref(), payload.as_ref());
+            let before = self.entries_before(table, key)?;
+            self.replace_entries(&before, &index::entries_of(table, key, payload)?)?;
+            self.tables.put_all(table, &mut std::iter::once(sealed(key, payload)))?;
+        }
         Ok(())
     }
 
     pub(crate) fn remove(&mut self, table: StateTable, key: &[u8]) -> Result<(), StateError> {
         self.changed = true;
-        let mut open = self.open(table)?;
-        if let Some(entries) = &mut self.index_of(table)? {
-            replace_entries(entries, &entries_before(&open, table, key)?, &[])?;
+        if Index::of(table).next().is_some() {
+            let before = self.entries_before(table, key)?;
+            self.replace_entries(&before, &[])?;
         }
-        open.remove(key).map(drop).map_err(|e| StateError::storage(WRITING, e.into()))
+        self.tables.remove(table, key)
     }
 
-    /// The table of index entries, if this table has indexes.
-    fn index_of(&self, table: StateTable) -> Result<Option<WritableTable<'_>>, StateError> {
-        Index::of(table).next().map(|_| self.open(StateTable::Index)).transpose()
+    /// The index entries of the record that a change replaces or removes.
+    fn entries_before(&self, table: StateTable, key: &[u8]) -> Result<Vec<Vec<u8>>, StateError> {
+        let before = self.get(table, key)?;
+        before.map_or(Ok(Vec::new()), |payload| index::entries_of(table, key, &payload))
+    }
+
+    fn replace_entries(&mut self, before: &[Vec<u8>], after: &[Vec<u8>]) -> Result<(), StateError> {
+        for entry in before.iter().filter(|entry| !after.contains(entry)) {
+            self.tables.remove(StateTable::Index, entry)?;
+        }
+        let new = after.iter().filter(|entry| !before.contains(entry));
+        let mut new = new.map(|entry| (entry.clone(), append_checksum(StateTable::Index.name(), entry, &[])));
+        self.tables.put_all(StateTable::Index, &mut new)
     }
 
     /// Rebuilds the index entries of all records.
     pub(super) fn rebuild_indexes(&mut self) -> Result<(), StateError> {
         self.clear_table(StateTable::Index)?;
         for table in StateTable::ALL.into_iter().filter(|table| Index::of(*table).next().is_some()) {
-            let mut records = Vec::new();
-            self.scan(table, &[], &mut |key, _| {
-                records.push(key.to_vec());
+            let mut entries = Vec::new();
+            self.scan(table, &[], &mut |key, payload| {
+                entries.append(&mut index::entries_of(table, key, payload)?);
                 Ok(true)
             })?;
-            for key in records {
-                let payload = self.get(table, &key)?.ok_or_else(|| StateError::bad_record(table.name(), &key))?;
-                replace_entries(&mut self.open(StateTable::Index)?, &[], &index::entries_of(table, &key, &payload)?)?;
-            }
+            self.replace_entries(&[], &entries)?;
         }
         Ok(())
     }
 
     /// The records that an index has for an owner, in key order.
     pub(crate) fn owned_by(&self, index: Index, owner: &str) -> Result<Vec<StoredRecord>, StateError> {
-        let (entries, records) = (self.open(StateTable::Index)?, self.open(index.table())?);
-        owned(&entries, &records, index, owner, usize::MAX, RecordOrder::Oldest, WRITING)
+        owned_by(&*self.tables, index, owner)
     }
 
     /// The number of records that an index has for an owner, counted up to `most`.
     pub(crate) fn count_owned_by(&self, index: Index, owner: &str, most: usize) -> Result<usize, StateError> {
-        let entries = self.open(StateTable::Index)?;
-        let (first, end) = index.entries(owner);
-        let range = entries.range(first.as_slice()..end.as_slice());
-        Ok(range.map_err(|e| StateError::storage(WRITING, e.into()))?.take(most).count())
+        Ok(owned_keys(&*self.tables, index, owner, most, RecordOrder::Oldest)?.len())
     }
 
     /// Up to `most` keys below `end`, lowest first.
     pub(crate) fn keys_before(&self, table: StateTable, end: &[u8], most: usize) -> Result<Vec<Vec<u8>>, StateError> {
-        let open = self.open(table)?;
-        let failed = |e: redb::StorageError| StateError::storage(WRITING, e.into());
-        let range = open.range::<&[u8]>(..end).map_err(failed)?.take(most);
-        range.map(|record| record.map(|(key, _)| key.value().to_vec()).map_err(failed)).collect()
+        let mut keys = Vec::new();
+        if most == 0 {
+            return Ok(keys);
+        }
+        self.tables.scan(table, KeyRange::between(&[], end), &mut |key, _| {
+            keys.push(key.to_vec());
+            Ok(keys.len() < most)
+        })?;
+        Ok(keys)
     }
 
     /// Visits records from `start` on, in key order, until the visitor returns false.
-    pub(crate) fn scan(&self, table: StateTable, start: &[u8], request: &mut Visit<'_>) -> Result<(), StateError> {
-        visit_all(&self.open(table)?, table, start, request)
+    pub(crate) fn scan(&self, table: StateTable, start: &[u8], visit: &mut Visit<'_>) -> Result<(), StateError> {
+        scan(&*self.tables, table, KeyRange::from(start), visit)
     }
 
-    /// Commits with two syncs, or with none if nothing changed.
-    pub(crate) fn commit(self) -> Result<(), StateError> {
-        if !self.changed {
-            let aborted = self.transaction.abort();
-            return aborted.map_err(|e| StateError::storage("end a change of the state file", e.into()));
-        }
-        self.transaction.commit().map_err(|e| StateError::storage("commit to the state file", e.into()))
+    /// The number of the change before this one.
+    pub(crate) fn number_before(&self) -> ChangeNumber {
+        self.tables.number()
+    }
+
+    /// Commits, or ends the transaction if nothing changed. Returns the number of the newest change.
+    pub(crate) fn commit(self) -> Result<ChangeNumber, StateError> {
+        if self.changed { self.tables.commit() } else { self.tables.end() }
     }
 }
 
 pub(crate) struct StateReader {
-    transaction: ReadTransaction,
+    tables: Box<dyn TableReader>,
     is_abandoned: Arc<AtomicBool>,
 }
 
 impl StateReader {
-    pub(super) fn new(transaction: ReadTransaction) -> Self {
-        Self { transaction, is_abandoned: Arc::default() }
+    pub(super) fn begin(database: &dyn StateDatabase) -> Result<Self, StateError> {
+        Ok(Self { tables: database.begin_read()?, is_abandoned: Arc::default() })
+    }
+
+    /// The number of the newest change that is visible here.
+    pub(crate) fn number(&self) -> ChangeNumber {
+        self.tables.number()
     }
 
     /// Makes scans stop once this flag is set.
@@ -175,42 +174,24 @@ impl StateReader {
         Self { is_abandoned: Arc::clone(is_abandoned), ..self }
     }
 
-    fn open(&self, table: StateTable) -> Result<OpenTable, StateError> {
-        self.transaction.open_table(table.definition()).map_err(|e| StateError::storage(READING, e.into()))
-    }
-
     pub(crate) fn get(&self, table: StateTable, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
-        get(&self.open(table)?, table, key, READING)
+        get(&*self.tables, table, key)
     }
 
     /// The records that an index has for an owner, in key order.
     pub(crate) fn owned_by(&self, index: Index, owner: &str) -> Result<Vec<StoredRecord>, StateError> {
-        owned(
-            &self.open(StateTable::Index)?,
-            &self.open(index.table())?,
-            index,
-            owner,
-            usize::MAX,
-            RecordOrder::Oldest,
-            READING,
-        )
+        owned_by(&*self.tables, index, owner)
     }
 
     /// All records in an index, of all owners.
     pub(crate) fn indexed(&self, index: Index) -> Result<Vec<StoredRecord>, StateError> {
-        let (first, end) = (vec![index.number()], vec![index.number() + 1]);
-        let owners = self.open(StateTable::Index)?;
-        let mut found = Vec::new();
-        for entry in
-            owners.range(first.as_slice()..end.as_slice()).map_err(|e| StateError::storage(READING, e.into()))?
-        {
-            let (entry, _) = entry.map_err(|e| StateError::storage(READING, e.into()))?;
-            let bad = || StateError::bad_record(StateTable::Index.name(), entry.value());
-            let key = index::record_key_of(entry.value()).ok_or_else(bad)?.to_vec();
-            let payload = self.get(index.table(), &key)?.ok_or_else(bad)?;
-            found.push((key, payload));
-        }
-        Ok(found)
+        let (first, end) = ([index.number()], [index.number() + 1]);
+        let mut keys = Vec::new();
+        self.tables.scan(StateTable::Index, KeyRange::between(&first, &end), &mut |entry, _| {
+            keys.push(index::record_key_of(entry).ok_or_else(|| bad_entry(entry))?.to_vec());
+            Ok(true)
+        })?;
+        records_of(&*self.tables, index, keys)
     }
 
     /// Up to `count` records of an owner with the highest keys, highest first.
@@ -220,93 +201,75 @@ impl StateReader {
         owner: &str,
         count: usize,
     ) -> Result<Vec<StoredRecord>, StateError> {
-        owned(
-            &self.open(StateTable::Index)?,
-            &self.open(index.table())?,
-            index,
-            owner,
-            count,
-            RecordOrder::Newest,
-            READING,
-        )
+        records_of(&*self.tables, index, owned_keys(&*self.tables, index, owner, count, RecordOrder::Newest)?)
     }
 
-    /// Whether the file has this table. Every file of the current format has all tables.
+    /// Whether records are still being copied into this state.
+    pub(super) fn is_unfinished(&self) -> Result<bool, StateError> {
+        Ok(self.has(StateTable::Meta)? && self.get(StateTable::Meta, UNFINISHED_KEY)?.is_some())
+    }
+
+    /// Whether the database has this table. Every database of the current format has all tables.
     pub(super) fn has(&self, table: StateTable) -> Result<bool, StateError> {
-        match self.transaction.open_table(table.definition()) {
-            Ok(_) => Ok(true),
-            Err(TableError::TableDoesNotExist(_)) => Ok(false),
-            Err(e) => Err(StateError::storage(READING, e.into())),
-        }
+        self.tables.has(table)
     }
 
-    pub(crate) fn scan(&self, table: StateTable, start: &[u8], request: &mut Visit<'_>) -> Result<(), StateError> {
-        visit_all(&self.open(table)?, table, start, &mut |key, payload| {
+    pub(crate) fn scan(&self, table: StateTable, start: &[u8], visit: &mut Visit<'_>) -> Result<(), StateError> {
+        scan(&*self.tables, table, KeyRange::from(start), &mut |key, payload| {
             if self.is_abandoned.load(Ordering::Relaxed) {
                 return Err(StateError::ReadAborted);
             }
-            request(key, payload)
+            visit(key, payload)
         })
     }
 
     /// The last record at or before `key`.
     pub(crate) fn at_or_before(&self, table: StateTable, key: &[u8]) -> Result<Option<StoredRecord>, StateError> {
-        let open = self.open(table)?;
-        let mut range = open.range::<&[u8]>(..=key).map_err(|e| StateError::storage(READING, e.into()))?;
-        let Some(found) = range.next_back() else { return Ok(None) };
-        let (key, sealed) = found.map_err(|e| StateError::storage(READING, e.into()))?;
-        Ok(Some((key.value().to_vec(), checked_payload(table, key.value(), sealed.value())?)))
+        // The smallest key after `key`.
+        let end = [key, &[0]].concat();
+        Ok(self.highest(table, KeyRange::between(&[], &end), 1)?.pop())
     }
 
     /// Up to `count` records with the highest keys, highest first.
     pub(crate) fn last(&self, table: StateTable, count: usize) -> Result<Vec<StoredRecord>, StateError> {
-        let open = self.open(table)?;
+        self.highest(table, KeyRange::ALL, count)
+    }
+
+    fn highest(&self, table: StateTable, range: KeyRange<'_>, count: usize) -> Result<Vec<StoredRecord>, StateError> {
         let mut found = Vec::new();
-        for record in open.range::<&[u8]>(..).map_err(|e| StateError::storage(READING, e.into()))?.rev().take(count) {
-            let (key, sealed) = record.map_err(|e| StateError::storage(READING, e.into()))?;
-            found.push((key.value().to_vec(), checked_payload(table, key.value(), sealed.value())?));
+        if count == 0 {
+            return Ok(found);
         }
+        scan(&*self.tables, table, range.highest_first(), &mut |key, payload| {
+            found.push((key.to_vec(), payload.to_vec()));
+            Ok(found.len() < count)
+        })?;
         Ok(found)
     }
 
     pub(crate) fn count(&self, table: StateTable) -> Result<u64, StateError> {
-        self.open(table)?.len().map_err(|e| StateError::storage(READING, e.into()))
+        self.tables.count(table)
     }
 }
 
-type OpenTable = redb::ReadOnlyTable<&'static [u8], &'static [u8]>;
-type WritableTable<'w> = redb::Table<'w, &'static [u8], &'static [u8]>;
+fn get(tables: &dyn TableReader, table: StateTable, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
+    let Some(mut sealed) = tables.get(table, key)? else { return Ok(None) };
+    let payload = checked_payload(table, key, &sealed)?.len();
+    sealed.truncate(payload);
+    Ok(Some(sealed))
+}
 
-/// Any open table.
-trait ByteTable: ReadableTable<&'static [u8], &'static [u8]> {}
-impl<T: ReadableTable<&'static [u8], &'static [u8]>> ByteTable for T {}
-
-fn get(
-    open: &impl ByteTable,
+fn scan(
+    tables: &dyn TableReader,
     table: StateTable,
-    key: &[u8],
-    what: &'static str,
-) -> Result<Option<Vec<u8>>, StateError> {
-    let found = ReadableTable::get(open, key).map_err(|e| StateError::storage(what, e.into()))?;
-    found.map(|sealed| checked_payload(table, key, sealed.value())).transpose()
+    range: KeyRange<'_>,
+    visit: &mut Visit<'_>,
+) -> Result<(), StateError> {
+    tables.scan(table, range, &mut |key, sealed| visit(key, checked_payload(table, key, sealed)?))
 }
 
-/// The index entries of the record that a change replaces or removes.
-fn entries_before(open: &impl ByteTable, table: StateTable, key: &[u8]) -> Result<Vec<Vec<u8>>, StateError> {
-    let before = get(open, table, key, WRITING)?;
-    before.map_or(Ok(Vec::new()), |payload| index::entries_of(table, key, &payload))
-}
-
-fn replace_entries(entries: &mut WritableTable<'_>, before: &[Vec<u8>], after: &[Vec<u8>]) -> Result<(), StateError> {
-    let failed = |e: redb::StorageError| StateError::storage(WRITING, e.into());
-    for entry in before.iter().filter(|entry| !after.contains(entry)) {
-        entries.remove(entry.as_slice()).map_err(failed)?;
-    }
-    for entry in after.iter().filter(|entry| !before.contains(entry)) {
-        let sealed = append_checksum(StateTable::Index.name(), entry, &[]);
-        entries.insert(entry.as_slice(), sealed.as_slice()).map_err(failed)?;
-    }
-    Ok(())
+fn checked_payload<'r>(table: StateTable, key: &[u8], sealed: &'r [u8]) -> Result<&'r [u8], StateError> {
+    verify_checksum(table.name(), key, sealed).map_err(|_| StateError::bad_record(table.name(), key))
 }
 
 #[derive(Clone, Copy)]
@@ -315,55 +278,44 @@ enum RecordOrder {
     Newest,
 }
 
-fn owned(
-    entries: &impl ByteTable,
-    records: &impl ByteTable,
+fn owned_by(tables: &dyn TableReader, index: Index, owner: &str) -> Result<Vec<StoredRecord>, StateError> {
+    records_of(tables, index, owned_keys(tables, index, owner, usize::MAX, RecordOrder::Oldest)?)
+}
+
+/// The keys of up to `count` records that an index has for an owner.
+fn owned_keys(
+    tables: &dyn TableReader,
     index: Index,
     owner: &str,
     count: usize,
     order: RecordOrder,
-    what: &'static str,
-) -> Result<Vec<StoredRecord>, StateError> {
-    let failed = |e: redb::StorageError| StateError::storage(what, e.into());
+) -> Result<Vec<Vec<u8>>, StateError> {
     let (prefix, end) = index.entries(owner);
-    let mut range = entries.range::<&[u8]>(prefix.as_slice()..end.as_slice()).map_err(failed)?;
-    let mut found = Vec::new();
-    while found.len() < count {
-        let next = match order {
-            RecordOrder::Oldest => range.next(),
-            RecordOrder::Newest => range.next_back(),
-        };
-        let Some(entry) = next else { break };
-        let (entry, sealed) = entry.map_err(failed)?;
-        checked_payload(StateTable::Index, entry.value(), sealed.value())?;
-        let key = entry.value().get(prefix.len()..).unwrap_or_default().to_vec();
-        let payload = get(records, index.table(), &key, what)?;
-        let payload = payload.ok_or_else(|| StateError::bad_record(StateTable::Index.name(), entry.value()))?;
-        found.push((key, payload));
+    let range = KeyRange::between(&prefix, &end);
+    let range = match order {
+        RecordOrder::Oldest => range,
+        RecordOrder::Newest => range.highest_first(),
+    };
+    let mut keys = Vec::new();
+    if count == 0 {
+        return Ok(keys);
     }
-    Ok(found)
+    scan(tables, StateTable::Index, range, &mut |entry, _| {
+        keys.push(entry.get(prefix.len()..).unwrap_or_default().to_vec());
+        Ok(keys.len() < count)
+    })?;
+    Ok(keys)
 }
 
-fn checked_payload(table: StateTable, key: &[u8], sealed: &[u8]) -> Result<Vec<u8>, StateError> {
-    verify_checksum(table.name(), key, sealed)
-        .map(<[u8]>::to_vec)
-        .map_err(|_| StateError::bad_record(table.name(), key))
+/// The records with these keys, which an index has found.
+fn records_of(tables: &dyn TableReader, index: Index, keys: Vec<Vec<u8>>) -> Result<Vec<StoredRecord>, StateError> {
+    let records = keys.into_iter().map(|key| {
+        let payload = get(tables, index.table(), &key)?.ok_or_else(|| bad_entry(&key))?;
+        Ok((key, payload))
+    });
+    records.collect()
 }
 
-fn visit_all(
-    open: &impl ByteTable,
-    table: StateTable,
-    start: &[u8],
-    request: &mut Visit<'_>,
-) -> Result<(), StateError> {
-    let range = open.range::<&[u8]>(start..).map_err(|e| StateError::storage(READING, e.into()))?;
-    for record in range {
-        let (key, sealed) = record.map_err(|e| StateError::storage(READING, e.into()))?;
-        let payload = verify_checksum(table.name(), key.value(), sealed.value())
-            .map_err(|_| StateError::bad_record(table.name(), key.value()))?;
-        if !request(key.value(), payload)? {
-            break;
-        }
-    }
-    Ok(())
+fn bad_entry(entry: &[u8]) -> StateError {
+    StateError::bad_record(StateTable::Index.name(), entry)
 }

@@ -1,8 +1,6 @@
 //! Compares drafts and orders with a simple model: random sequences of actions, with restarts and
 //! sweeps in between.
 
-mod support;
-
 use std::collections::BTreeMap;
 
 use hornbook_accounts::changes::{DraftView, OPEN_DRAFTS_MAX, OpenedDraft, UNPAID_ORDERS_MAX};
@@ -13,9 +11,9 @@ use hornbook_accounts::tracking::HandoffView;
 use hornbook_accounts::{Accounts, Settings};
 use hornbook_base::clock::Now;
 
-use support::disk::SimulatedDisk;
-use support::drafts::{DAY_MILLIS, accept, open, view_draft};
-use support::{act, clock_at_noon, create_customer, now_of, start_accounts};
+use crate::TestState;
+use crate::support::drafts::{DAY_MILLIS, accept, open, view_draft};
+use crate::support::{act, clock_at_noon, create_customer, now_of, start_accounts};
 
 /// The expected state, in simple data structures.
 #[derive(Default)]
@@ -49,9 +47,9 @@ fn any_sequence_of_acts_leaves_the_state_that_a_simple_model_expects() {
 
 fn play(seed: u64) {
     let clock = clock_at_noon();
-    let disk = SimulatedDisk::with_schema();
+    let state = TestState::fresh();
     let settings = Settings { draft_days: 3, ..Settings::default() };
-    let mut accounts = start_accounts(disk.medium(), settings, now_of(&clock));
+    let mut accounts = start_accounts(state.medium(), settings, now_of(&clock));
     let owners = [0, 1].map(|_| create_customer(&accounts, 0, 1, now_of(&clock)).account);
     let (mut random, mut model) = (SeededEntropy(seed), Model::default());
     for step in 0..120 {
@@ -110,7 +108,7 @@ fn play(seed: u64) {
             }
             _ => {
                 drop(accounts);
-                accounts = start_accounts(disk.medium(), settings, now);
+                accounts = start_accounts(state.medium(), settings, now);
             }
         }
         compare(&accounts, &model, owners, now_of(&clock), &context);

@@ -1,10 +1,9 @@
 //! Watches of keys: a random history against a plain model, what happens when a key is replaced, ended or deleted, and
 //! that a restart loses nothing.
 
-mod support;
-
 use std::collections::BTreeMap;
 
+use crate::support::fast_settings;
 use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::{ActContext, NewKey};
 use hornbook_accounts::entropy::SeededEntropy;
@@ -18,7 +17,6 @@ use hornbook_accounts::watches::{
 use hornbook_accounts::{Accounts, Durability, Settings};
 use hornbook_base::clock::{Clock, ManualClock, UnixMillis};
 use hornbook_base::random::SplitMix64;
-use support::fast_settings;
 
 const START: UnixMillis = UnixMillis(1_700_000_000_000);
 

@@ -1,8 +1,6 @@
 //! Changes by operators: purchases, tiers, grants, keys, orders, roll-ups; and that no change can
 //! break the ledger.
 
-mod support;
-
 use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::{ActContext, NewKey, NewOrder};
 use hornbook_accounts::entropy::SeededEntropy;
@@ -14,14 +12,16 @@ use hornbook_accounts::scope::{Scope, ScopeSet};
 use hornbook_accounts::tier::{FreeTier, PackName, Tariff, Tier};
 use hornbook_accounts::{Durability, Settings};
 
-use support::disk::SimulatedDisk;
-use support::{act, clock_at_noon, create_customer, failing_call, fast_settings, make_call, now_of, start_accounts};
+use crate::TestState;
+use crate::support::{
+    act, clock_at_noon, create_customer, failing_call, fast_settings, make_call, now_of, start_accounts,
+};
 
 #[test]
 fn purchases_raise_the_tier_and_formation_the_allotment() {
     let clock = clock_at_noon();
     let now = now_of(&clock);
-    let accounts = start_accounts(SimulatedDisk::with_schema().medium(), Settings::default(), now);
+    let accounts = start_accounts(TestState::fresh().medium(), Settings::default(), now);
     let owner = create_customer(&accounts, 0, 1, now);
     let act = act(now);
     let bulk = accounts.request_purchase(owner.account, PackName::Bulk, &act).unwrap();
@@ -60,7 +60,7 @@ fn purchases_raise_the_tier_and_formation_the_allotment() {
 #[test]
 fn one_payment_pays_one_purchase() {
     let now = now_of(&clock_at_noon());
-    let accounts = start_accounts(SimulatedDisk::with_schema().medium(), Settings::default(), now);
+    let accounts = start_accounts(TestState::fresh().medium(), Settings::default(), now);
     let owner = create_customer(&accounts, 0, 1, now);
     let act = act(now);
     let [first, second] = [(), ()].map(|()| accounts.request_purchase(owner.account, PackName::Pro, &act).unwrap().id);
@@ -77,11 +77,11 @@ fn one_payment_pays_one_purchase() {
 #[test]
 fn amounts_out_of_range_are_refused() {
     let now = now_of(&clock_at_noon());
-    let disk = SimulatedDisk::with_schema();
+    let state = TestState::fresh();
     let mut settings = Settings::default();
     settings.tariff.free.credits_on_approval = Credits(3_000_000_000);
     settings.tariff.pack_mut(PackName::Bulk).credits = Credits(3_000_000_000);
-    let accounts = start_accounts(disk.medium(), settings, now);
+    let accounts = start_accounts(state.medium(), settings, now);
     let act = act(now);
     let id = accounts.create_account("rich".to_owned(), &act).unwrap().id;
     assert!(accounts.approve_account(id, &act).unwrap_err().to_string().contains("and 1000000000 credits"));
@@ -91,15 +91,14 @@ fn amounts_out_of_range_are_refused() {
         assert!(accounts.grant(id, Credits(1), reason.to_owned(), &act).is_err());
     }
     accounts.close();
-    start_accounts(disk.medium(), Settings::default(), now).verify_ledger().unwrap();
+    start_accounts(state.medium(), Settings::default(), now).verify_ledger().unwrap();
 }
 
 #[test]
 fn approval_grants_once_and_further_keys_grant_nothing() {
     let now = now_of(&clock_at_noon());
     let tariff = Tariff { free: FreeTier::GRANT, ..Tariff::CONTRACT };
-    let accounts =
-        start_accounts(SimulatedDisk::with_schema().medium(), Settings { tariff, ..Settings::default() }, now);
+    let accounts = start_accounts(TestState::fresh().medium(), Settings { tariff, ..Settings::default() }, now);
     let owner = create_customer(&accounts, 0, 3, now);
     accounts.disable_account(owner.account, &act(now)).unwrap();
     accounts.approve_account(owner.account, &act(now)).unwrap();
@@ -112,7 +111,7 @@ fn approval_grants_once_and_further_keys_grant_nothing() {
 fn revoked_keys_are_refused_and_rotated_keys_overlap() {
     let clock = clock_at_noon();
     let now = now_of(&clock);
-    let accounts = start_accounts(SimulatedDisk::with_schema().medium(), fast_settings(Durability::Strict, 100), now);
+    let accounts = start_accounts(TestState::fresh().medium(), fast_settings(Durability::Strict, 100), now);
     let owner = create_customer(&accounts, 0, 2, now);
     let narrow = NewKey {
         account: owner.account,
@@ -145,9 +144,9 @@ fn revoked_keys_are_refused_and_rotated_keys_overlap() {
 #[test]
 fn roll_up_keeps_sums_and_hash_chain() {
     let clock = clock_at_noon();
-    let disk = SimulatedDisk::with_schema();
+    let state = TestState::fresh();
     let settings = fast_settings(Durability::Window, 500);
-    let accounts = start_accounts(disk.medium(), settings, now_of(&clock));
+    let accounts = start_accounts(state.medium(), settings, now_of(&clock));
     let owners =
         [create_customer(&accounts, 3000, 1, now_of(&clock)), create_customer(&accounts, 3000, 1, now_of(&clock))];
     for round in 0..3000 {
@@ -165,7 +164,7 @@ fn roll_up_keeps_sums_and_hash_chain() {
     clock.advance_millis(86_400_000);
     make_call(&accounts, &owners[1].keys[0], 5, None, now_of(&clock)).unwrap();
     accounts.close();
-    let accounts = start_accounts(disk.medium(), settings, now_of(&clock));
+    let accounts = start_accounts(state.medium(), settings, now_of(&clock));
     assert!(accounts.roll_up(now_of(&clock).wall, now_of(&clock).wall).unwrap() > 0);
     assert_eq!(accounts.verify_ledger().unwrap().books.spent, before.books.spent + 5);
 }

@@ -4,8 +4,6 @@
 //! Runs 10,000 sequences of 200 operations; `HORNBOOK_TEST_SEQUENCES` sets another number. A
 //! failure prints its seed, and `HORNBOOK_TEST_SEED` runs only that one.
 
-mod support;
-
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -22,8 +20,8 @@ use hornbook_accounts::tier::{PackName, Tier};
 use hornbook_accounts::{Accounts, Durability, Settings};
 use hornbook_base::clock::{ManualClock, Now, UnixMillis};
 
-use support::disk::SimulatedDisk;
-use support::{Customer, act, clock_at_noon, create_customer, now_of, start_accounts};
+use crate::TestState;
+use crate::support::{Customer, act, clock_at_noon, create_customer, now_of, start_accounts};
 
 const OPERATIONS: u64 = 200;
 const ACCOUNTS: usize = 3;
@@ -152,7 +150,7 @@ struct ModelRun {
     seed: u64,
     random: SeededEntropy,
     clock: ManualClock,
-    disk: SimulatedDisk,
+    state: TestState,
     settings: Settings,
     accounts_under_test: Option<Accounts>,
     owners: Vec<Customer>,
@@ -166,14 +164,14 @@ struct ModelRun {
 impl ModelRun {
     fn new(seed: u64) -> Self {
         let clock = clock_at_noon();
-        let disk = SimulatedDisk::with_schema();
+        let state = TestState::fresh();
         let durability = if seed.is_multiple_of(2) { Durability::Strict } else { Durability::Window };
         let mut settings = Settings { durability, ..Settings::default() };
         settings.tariff.free.limits.per_minute = PER_MINUTE;
         settings.tariff.free.limits.per_day = PER_DAY;
         settings.tariff.free.monthly_units = UNITS;
         settings.tariff.monthly_units_after_formation = UNITS_AFTER_FORMATION;
-        let real = start_accounts(disk.medium(), settings, now_of(&clock));
+        let real = start_accounts(state.medium(), settings, now_of(&clock));
         let owners: Vec<_> = (0..ACCOUNTS).map(|_| create_customer(&real, 0, KEYS_EACH, now_of(&clock))).collect();
         let of_owner = |(owner, customer): (usize, &Customer)| {
             let keys = customer.key_ids.iter().zip(&customer.keys);
@@ -184,7 +182,7 @@ impl ModelRun {
             seed,
             random: SeededEntropy(seed),
             clock,
-            disk,
+            state,
             settings,
             accounts_under_test: Some(real),
             owners,
@@ -362,7 +360,7 @@ impl ModelRun {
         // The number of replays of a charged call is lost as well.
         self.retries.values_mut().for_each(|first| first.replays = 0);
         self.accounts_under_test = None;
-        self.accounts_under_test = Some(start_accounts(self.disk.medium(), self.settings, self.now()));
+        self.accounts_under_test = Some(start_accounts(self.state.medium(), self.settings, self.now()));
     }
 
     fn roll_up(&mut self) {

@@ -1,8 +1,6 @@
 //! Drafts and orders of company formations: accepted only once and paid only once, with any
 //! failure; moved and completed.
 
-mod support;
-
 use std::sync::Barrier;
 
 use hornbook_accounts::changes::{Acceptance, DraftView, OPEN_DRAFTS_MAX, UNPAID_ORDERS_MAX};
@@ -13,9 +11,9 @@ use hornbook_accounts::records::OrderStage;
 use hornbook_accounts::tier::PackName;
 use hornbook_accounts::{Durability, Settings};
 
-use support::disk::{DiskFault, EIO, FaultOn};
-use support::drafts::{DAY_MILLIS, accept, draft_content, open, start_with_customer, view_draft};
-use support::{act, clock_at_noon, create_customer, fast_settings, now_of, start_accounts, wait_until_healthy};
+use crate::support::disk::{DiskFault, EIO, FaultOn};
+use crate::support::drafts::{DAY_MILLIS, accept, draft_content, open, start_with_customer, view_draft};
+use crate::support::{act, clock_at_noon, create_customer, fast_settings, now_of, start_accounts, wait_until_healthy};
 
 const HOUR_MILLIS: u64 = 3_600_000;
 

@@ -1,8 +1,6 @@
 //! Disks that fail, fill up, flip bits or truncate files: balances are never wrong, no call
 //! succeeds without a durable debit, and service resumes by itself when the disk works again.
 
-mod support;
-
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::channel;
@@ -19,8 +17,8 @@ use hornbook_accounts::scope::ScopeSet;
 use hornbook_accounts::state::{MARK_FILE, STATE_FILE};
 use hornbook_accounts::{Accounts, Durability};
 
-use support::disk::{DiskFault, EIO, ENOSPC, FaultOn, SimulatedDisk};
-use support::{
+use crate::support::disk::{DiskFault, EIO, ENOSPC, FaultOn, SimulatedDisk};
+use crate::support::{
     act, clock_at_noon, create_customer_with_budgets, failing_call, fast_settings, make_call, now_of, start_accounts,
     wait_until_healthy,
 };

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-use hornbook_accounts::state::{SEAL_KEY_BYTES, StateError, StateStorage, create_schema};
+use hornbook_accounts::state::{SEAL_KEY_BYTES, StateDatabase, StateError, StateStorage, create_schema};
 use redb::{Builder, Database, StorageBackend};
 
 pub(crate) const SECTOR_BYTES: usize = 512;
@@ -67,6 +67,11 @@ pub(crate) struct SimulatedDisk {
 }
 
 impl SimulatedDisk {
+    /// An empty state, for tests that run on every kind of state.
+    pub(crate) fn fresh() -> Self {
+        Self::with_schema()
+    }
+
     /// A disk with an empty state database.
     pub(crate) fn with_schema() -> Self {
         let disk = Self::default();
@@ -139,8 +144,9 @@ impl SimulatedDisk {
 }
 
 impl StateStorage for SimulatedDisk {
-    fn open(&self) -> Result<Database, StateError> {
-        self.database().map_err(|e| StateError::Storage { doing: "open the state", source: Box::new(e.into()) })
+    fn open(&self) -> Result<Box<dyn StateDatabase>, StateError> {
+        let opened = self.database();
+        Ok(Box::new(opened.map_err(|e| StateError::Storage { doing: "open the state", source: Box::new(e.into()) })?))
     }
 
     fn describe(&self) -> String {

@@ -1,7 +1,5 @@
 //! Shared by the tests of accounts: a state in memory, a manual clock, and calls like those of a client.
 
-#![expect(dead_code, reason = "each test file uses a part of it")]
-
 pub(crate) mod disk;
 pub(crate) mod drafts;
 

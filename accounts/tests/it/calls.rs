@@ -1,8 +1,6 @@
 //! Metered calls with concurrency, with a moving clock and with retries: exact counts, exact
 //! waiting times, no free calls.
 
-mod support;
-
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Barrier, Mutex};
 
@@ -18,8 +16,10 @@ use hornbook_accounts::scope::{Scope, ScopeSet};
 use hornbook_accounts::{Durability, Settings};
 use hornbook_base::clock::UnixDay;
 
-use support::disk::SimulatedDisk;
-use support::{act, clock_at_noon, create_customer, failing_call, fast_settings, make_call, now_of, start_accounts};
+use crate::TestState;
+use crate::support::{
+    act, clock_at_noon, create_customer, failing_call, fast_settings, make_call, now_of, start_accounts,
+};
 
 const CALLERS: usize = 64;
 
@@ -27,7 +27,7 @@ const CALLERS: usize = 64;
 fn refusals_follow_the_order_of_the_contract() {
     let clock = clock_at_noon();
     let now = now_of(&clock);
-    let accounts = start_accounts(SimulatedDisk::with_schema().medium(), Settings::default(), now);
+    let accounts = start_accounts(TestState::fresh().medium(), Settings::default(), now);
     let owner = create_customer(&accounts, 0, 1, now);
     let refused = |key: Option<&str>| accounts.authenticate(key, now).err().unwrap();
     assert_eq!(refused(None), Refusal::Key(BadKey::Missing));
@@ -70,7 +70,7 @@ fn refusals_follow_the_order_of_the_contract() {
 #[test]
 fn a_thousand_units_serve_exactly_a_thousand_calls() {
     let now = now_of(&clock_at_noon());
-    let accounts = start_accounts(SimulatedDisk::with_schema().medium(), fast_settings(Durability::Strict, 1000), now);
+    let accounts = start_accounts(TestState::fresh().medium(), fast_settings(Durability::Strict, 1000), now);
     let owner = create_customer(&accounts, 0, 5, now);
     let (served, refused) = (AtomicU32::new(0), AtomicU32::new(0));
     let remaining = Mutex::new(Vec::new());
@@ -99,7 +99,7 @@ fn a_thousand_units_serve_exactly_a_thousand_calls() {
 #[test]
 fn five_hundred_credits_of_mixed_costs_never_go_below_zero() {
     let now = now_of(&clock_at_noon());
-    let accounts = start_accounts(SimulatedDisk::with_schema().medium(), fast_settings(Durability::Strict, 0), now);
+    let accounts = start_accounts(TestState::fresh().medium(), fast_settings(Durability::Strict, 0), now);
     let owner = create_customer(&accounts, 500, 5, now);
     let steps = Mutex::new(Vec::new());
     run_concurrently(CALLERS, |caller| {
@@ -122,46 +122,10 @@ fn five_hundred_credits_of_mixed_costs_never_go_below_zero() {
 }
 
 #[test]
-fn a_single_debit_costs_two_syncs() {
-    let now = now_of(&clock_at_noon());
-    let disk = SimulatedDisk::with_schema();
-    let accounts = start_accounts(disk.medium(), fast_settings(Durability::Strict, 0), now);
-    let owner = create_customer(&accounts, 100, 1, now);
-    let before = disk.syncs();
-    for _ in 0..10 {
-        make_call(&accounts, &owner.keys[0], 1, None, now).unwrap();
-    }
-    assert_eq!(disk.syncs() - before, 20);
-}
-
-#[test]
-fn idle_maintenance_does_not_write() {
-    let clock = clock_at_noon();
-    let disk = SimulatedDisk::with_schema();
-    let settings = Settings { rollup_after_days: Some(30), ..Settings::default() };
-    let accounts = start_accounts(disk.medium(), settings, now_of(&clock));
-    let owner = create_customer(&accounts, 0, 1, now_of(&clock));
-    // A call that is counted but not charged.
-    drop(
-        accounts
-            .authenticate(Some(&owner.keys[0]), now_of(&clock))
-            .unwrap()
-            .require(ScopeSet::ALL)
-            .unwrap()
-            .check_rate(now_of(&clock)),
-    );
-    let before = disk.syncs();
-    accounts.maintain(now_of(&clock)).unwrap();
-    assert_eq!(disk.syncs() - before, 2, "the count of the call");
-    accounts.maintain(now_of(&clock)).unwrap();
-    assert_eq!(disk.syncs() - before, 2);
-}
-
-#[test]
 fn the_time_of_last_use_is_stored_at_most_every_half_minute() {
     let clock = clock_at_noon();
-    let disk = SimulatedDisk::with_schema();
-    let accounts = start_accounts(disk.medium(), Settings::default(), now_of(&clock));
+    let state = TestState::fresh();
+    let accounts = start_accounts(state.medium(), Settings::default(), now_of(&clock));
     let owner = create_customer(&accounts, 0, 1, now_of(&clock));
     let first = now_of(&clock).wall;
     let mut accounts = Some(accounts);
@@ -169,11 +133,11 @@ fn the_time_of_last_use_is_stored_at_most_every_half_minute() {
     for (at, stored) in [(0, 0), (10, 0), (29, 0), (30, 30), (59, 30), (61, 61)] {
         clock.set_wall(first.plus_millis(at * 1000));
         let used =
-            accounts.take().unwrap_or_else(|| start_accounts(disk.medium(), Settings::default(), now_of(&clock)));
+            accounts.take().unwrap_or_else(|| start_accounts(state.medium(), Settings::default(), now_of(&clock)));
         make_call(&used, &owner.keys[0], 1, None, now_of(&clock)).unwrap();
         assert_eq!(used.keys(None)[0].last_used, Some(now_of(&clock).wall), "in memory it is exact");
         used.close();
-        let restarted = start_accounts(disk.medium(), Settings::default(), now_of(&clock));
+        let restarted = start_accounts(state.medium(), Settings::default(), now_of(&clock));
         assert_eq!(restarted.keys(None)[0].last_used, Some(first.plus_millis(stored * 1000)), "{at} s");
     }
 }
@@ -182,7 +146,7 @@ fn the_time_of_last_use_is_stored_at_most_every_half_minute() {
 fn failed_work_and_dropped_reservations_cost_nothing() {
     let now = now_of(&clock_at_noon());
     for durability in [Durability::Strict, Durability::Window] {
-        let accounts = start_accounts(SimulatedDisk::with_schema().medium(), fast_settings(durability, 3), now);
+        let accounts = start_accounts(TestState::fresh().medium(), fast_settings(durability, 3), now);
         let owner = create_customer(&accounts, 4, 1, now);
         run_concurrently(8, |_| {
             for _ in 0..5 {
@@ -203,14 +167,14 @@ fn failed_work_and_dropped_reservations_cost_nothing() {
 fn a_retry_is_replayed_and_another_request_refused() {
     let clock = clock_at_noon();
     let now = now_of(&clock);
-    let disk = SimulatedDisk::with_schema();
-    let accounts = start_accounts(disk.medium(), fast_settings(Durability::Strict, 0), now);
+    let state = TestState::fresh();
+    let accounts = start_accounts(state.medium(), fast_settings(Durability::Strict, 0), now);
     let owner = create_customer(&accounts, 100, 2, now);
     let retry = Some(Idempotency::new("abc", "GET /api/v1/search?q=a"));
     let first = make_call(&accounts, &owner.keys[0], 5, retry, now).unwrap();
     accounts.close();
 
-    let accounts = start_accounts(disk.medium(), fast_settings(Durability::Strict, 0), now);
+    let accounts = start_accounts(state.medium(), fast_settings(Durability::Strict, 0), now);
     make_call(&accounts, &owner.keys[0], 1, None, now).unwrap();
     let second = make_call(&accounts, &owner.keys[0], 5, retry, now).unwrap();
     assert!(second.is_replay() && !first.is_replay());
@@ -235,7 +199,7 @@ fn a_call_is_replayed_at_most_five_times_and_replays_count_for_the_rate() {
     let clock = clock_at_noon();
     let now = now_of(&clock);
     for durability in [Durability::Strict, Durability::Window] {
-        let accounts = start_accounts(SimulatedDisk::with_schema().medium(), fast_settings(durability, 0), now);
+        let accounts = start_accounts(TestState::fresh().medium(), fast_settings(durability, 0), now);
         let owner = create_customer(&accounts, 100, 1, now);
         let retry = Some(Idempotency::new("abc", "same"));
         let first = make_call(&accounts, &owner.keys[0], 5, retry, now).unwrap();
@@ -269,7 +233,7 @@ fn a_call_is_replayed_at_most_five_times_and_replays_count_for_the_rate() {
 fn the_retry_horizon_is_a_setting() {
     let clock = clock_at_noon();
     let settings = Settings { retry_horizon_sec: 2, ..fast_settings(Durability::Strict, 0) };
-    let accounts = start_accounts(SimulatedDisk::with_schema().medium(), settings, now_of(&clock));
+    let accounts = start_accounts(TestState::fresh().medium(), settings, now_of(&clock));
     let owner = create_customer(&accounts, 100, 1, now_of(&clock));
     let retry = Some(Idempotency::new("abc", "same"));
     make_call(&accounts, &owner.keys[0], 5, retry, now_of(&clock)).unwrap();
@@ -283,7 +247,7 @@ fn the_retry_horizon_is_a_setting() {
 #[test]
 fn a_retry_within_the_window_is_replayed_and_charged_once() {
     let now = now_of(&clock_at_noon());
-    let accounts = start_accounts(SimulatedDisk::with_schema().medium(), fast_settings(Durability::Window, 0), now);
+    let accounts = start_accounts(TestState::fresh().medium(), fast_settings(Durability::Window, 0), now);
     let owner = create_customer(&accounts, 1000, 1, now);
     for round in 0..50 {
         let retry = Some(Idempotency::new(&format!("round {round}"), "same"));
@@ -308,7 +272,7 @@ fn a_retry_within_the_window_is_replayed_and_charged_once() {
 #[test]
 fn concurrent_copies_of_a_request_are_charged_once() {
     let now = now_of(&clock_at_noon());
-    let accounts = start_accounts(SimulatedDisk::with_schema().medium(), fast_settings(Durability::Strict, 0), now);
+    let accounts = start_accounts(TestState::fresh().medium(), fast_settings(Durability::Strict, 0), now);
     let owner = create_customer(&accounts, 1000, 1, now);
     let charged = AtomicU32::new(0);
     run_concurrently(16, |_| {
@@ -334,7 +298,7 @@ fn concurrent_copies_of_a_request_are_charged_once() {
 #[test]
 fn a_copy_is_refused_until_the_first_request_ends() {
     let now = now_of(&clock_at_noon());
-    let accounts = start_accounts(SimulatedDisk::with_schema().medium(), fast_settings(Durability::Strict, 0), now);
+    let accounts = start_accounts(TestState::fresh().medium(), fast_settings(Durability::Strict, 0), now);
     let owner = create_customer(&accounts, 100, 1, now);
     let retry = Some(Idempotency::new("abc", "same"));
     let reserve = || {
@@ -367,9 +331,9 @@ fn a_copy_is_refused_until_the_first_request_ends() {
 #[test]
 fn the_monthly_allotment_is_granted_once_despite_clock_jumps() {
     let clock = clock_at_noon();
-    let disk = SimulatedDisk::with_schema();
+    let state = TestState::fresh();
     let settings = fast_settings(Durability::Strict, 2);
-    let mut accounts = start_accounts(disk.medium(), settings, now_of(&clock));
+    let mut accounts = start_accounts(state.medium(), settings, now_of(&clock));
     let owner = create_customer(&accounts, 0, 1, now_of(&clock));
     let day = |year, month, day| UnixDay::from_civil(year, month, day).start();
     let end = |year, month, last| day(year, month, last).plus_millis(86_399_999);
@@ -387,7 +351,7 @@ fn the_monthly_allotment_is_granted_once_despite_clock_jumps() {
         clock.set_wall(wall);
         if step % 7 == 6 {
             accounts.close();
-            accounts = start_accounts(disk.medium(), settings, now_of(&clock));
+            accounts = start_accounts(state.medium(), settings, now_of(&clock));
         }
         while make_call(&accounts, &owner.keys[0], 1, None, now_of(&clock)).is_ok() {
             *months.entry(wall.month()).or_insert(0) += 1;
@@ -400,17 +364,17 @@ fn the_monthly_allotment_is_granted_once_despite_clock_jumps() {
 #[test]
 fn day_and_minute_counts_survive_a_restart() {
     let clock = clock_at_noon();
-    let disk = SimulatedDisk::with_schema();
+    let state = TestState::fresh();
     let mut settings = Settings::default();
     settings.tariff.free.limits.per_day = 40;
-    let accounts = start_accounts(disk.medium(), settings, now_of(&clock));
+    let accounts = start_accounts(state.medium(), settings, now_of(&clock));
     let owner = create_customer(&accounts, 0, 1, now_of(&clock));
     for _ in 0..30 {
         make_call(&accounts, &owner.keys[0], 1, None, now_of(&clock)).unwrap();
     }
     accounts.close();
     clock.advance_millis(10_000);
-    let accounts = start_accounts(disk.medium(), settings, now_of(&clock));
+    let accounts = start_accounts(state.medium(), settings, now_of(&clock));
     let refusal = make_call(&accounts, &owner.keys[0], 1, None, now_of(&clock)).unwrap_err();
     assert_eq!(wait_sec(refusal), 50);
     clock.advance_millis(50_000);

@@ -1,8 +1,6 @@
 //! People, their sessions and their links: compared with a simple model, over restarts, and limits
 //! for stolen tokens.
 
-mod support;
-
 use std::collections::BTreeMap;
 
 use hornbook_accounts::admission::Reserved;
@@ -21,8 +19,8 @@ use hornbook_accounts::{Accounts, Settings};
 use hornbook_base::clock::{ManualClock, UnixMillis};
 use proptest::prelude::*;
 
-use support::disk::SimulatedDisk;
-use support::{act, clock_at_noon, now_of, start_accounts};
+use crate::TestState;
+use crate::support::{act, clock_at_noon, now_of, start_accounts};
 
 const IDLE_MILLIS: i64 = 3_600_000;
 const LONGEST_MILLIS: i64 = 4 * 3_600_000;
@@ -47,16 +45,16 @@ fn password(text: &str) -> Password {
 
 struct PeopleFixture {
     clock: ManualClock,
-    disk: SimulatedDisk,
+    state: TestState,
     accounts: Option<Accounts>,
     entropy: SeededEntropy,
 }
 
 impl PeopleFixture {
     fn new() -> Self {
-        let (clock, disk) = (clock_at_noon(), SimulatedDisk::with_schema());
-        let accounts = Some(start_accounts(disk.medium(), settings(), now_of(&clock)));
-        Self { clock, disk, accounts, entropy: SeededEntropy(1) }
+        let (clock, state) = (clock_at_noon(), TestState::fresh());
+        let accounts = Some(start_accounts(state.medium(), settings(), now_of(&clock)));
+        Self { clock, state, accounts, entropy: SeededEntropy(1) }
     }
 
     fn accounts(&self) -> &Accounts {
@@ -65,7 +63,7 @@ impl PeopleFixture {
 
     fn restart(&mut self) {
         self.accounts = None;
-        self.accounts = Some(start_accounts(self.disk.medium(), settings(), now_of(&self.clock)));
+        self.accounts = Some(start_accounts(self.state.medium(), settings(), now_of(&self.clock)));
     }
 
     fn signed_up(&mut self, name: &str) -> AuthProof {

@@ -1,7 +1,5 @@
 //! Budgets of keys, and keys that keys create: nobody spends more than a budget allows, at any concurrency.
 
-mod support;
-
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use hornbook_accounts::admission::Reserved;
@@ -14,15 +12,15 @@ use hornbook_accounts::scope::{Scope, ScopeSet};
 use hornbook_accounts::{Accounts, Durability};
 use hornbook_base::clock::Now;
 
-use support::disk::SimulatedDisk;
-use support::{
+use crate::TestState;
+use crate::support::{
     Customer, act, clock_at_noon, create_customer, failing_call, fast_settings, make_call, now_of, start_accounts,
 };
 
 const DAY_MILLIS: u64 = 86_400_000;
 
 fn opened(durability: Durability, now: Now) -> (Accounts, Customer) {
-    let accounts = start_accounts(SimulatedDisk::with_schema().medium(), fast_settings(durability, 10), now);
+    let accounts = start_accounts(TestState::fresh().medium(), fast_settings(durability, 10), now);
     let owner = create_customer(&accounts, 1_000_000, 1, now);
     (accounts, owner)
 }
@@ -95,14 +93,14 @@ fn a_call_beyond_a_budget_is_refused_until_its_window_ends() {
 fn what_a_key_spent_outlasts_a_restart_and_its_replacement() {
     let clock = clock_at_noon();
     let now = || now_of(&clock);
-    let (disk, settings) = (SimulatedDisk::with_schema(), fast_settings(Durability::Window, 10));
-    let mut accounts = start_accounts(disk.medium(), settings, now());
+    let (state, settings) = (TestState::fresh(), fast_settings(Durability::Window, 10));
+    let mut accounts = start_accounts(state.medium(), settings, now());
     let owner = create_customer(&accounts, 1_000, 1, now());
     let limits = Budget { total: Some(10), ..Budget::default() };
     accounts.set_key_budget(owner.key_ids[0], limits, &act(now())).unwrap();
     make_call(&accounts, &owner.keys[0], 6, None, now()).unwrap();
     drop(accounts);
-    accounts = start_accounts(disk.medium(), settings, now());
+    accounts = start_accounts(state.medium(), settings, now());
     assert_eq!(spent_budget(make_call(&accounts, &owner.keys[0], 5, None, now()).unwrap_err()).left, 4);
 
     let next = accounts.rotate_key(owner.key_ids[0], DAY_MILLIS, &act(now()), &mut SeededEntropy(5)).unwrap();
@@ -112,7 +110,7 @@ fn what_a_key_spent_outlasts_a_restart_and_its_replacement() {
     assert_eq!(spent_budget(make_call(&accounts, &secret, 5, None, now()).unwrap_err()).left, 4);
     make_call(&accounts, &secret, 4, None, now()).unwrap();
     drop(accounts);
-    accounts = start_accounts(disk.medium(), settings, now());
+    accounts = start_accounts(state.medium(), settings, now());
     assert_eq!(spent_budget(make_call(&accounts, &secret, 1, None, now()).unwrap_err()).left, 0);
     accounts.verify_ledger().unwrap();
 }
@@ -177,15 +175,15 @@ fn keys_share_the_rate_limits_of_the_key_that_created_them() {
     let now = now_of(&clock);
     let mut settings = fast_settings(Durability::Strict, 1000);
     settings.tariff.free.limits.per_minute = 5;
-    let disk = SimulatedDisk::with_schema();
-    let accounts = start_accounts(disk.medium(), settings, now);
+    let state = TestState::fresh();
+    let accounts = start_accounts(state.medium(), settings, now);
     let owner = create_customer(&accounts, 100, 1, now);
     let secret = child(&accounts, owner.key_ids[0], NewChildKey::default(), now).unwrap().secret.reveal();
     for key in [&owner.keys[0], &secret, &secret, &owner.keys[0], &secret] {
         make_call(&accounts, key, 1, None, now).unwrap();
     }
     drop(accounts);
-    let accounts = start_accounts(disk.medium(), settings, now);
+    let accounts = start_accounts(state.medium(), settings, now);
     for key in [&owner.keys[0], &secret] {
         assert!(matches!(make_call(&accounts, key, 1, None, now), Err(Refusal::TooFast(_))), "after a restart too");
     }

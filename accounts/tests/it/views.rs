@@ -1,7 +1,5 @@
 //! The views of accounts, orders and rate limits, in the exact shapes that clients see.
 
-mod support;
-
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -20,8 +18,8 @@ use hornbook_accounts::tier::{FreeTier, PackName, Tariff};
 use hornbook_accounts::tracking::{StageStatus, StageView};
 use hornbook_accounts::{Accounts, Durability, Settings};
 
-use support::disk::{DiskFault, EIO, FaultOn, SimulatedDisk};
-use support::{
+use crate::support::disk::{DiskFault, EIO, FaultOn, SimulatedDisk};
+use crate::support::{
     act, clock_at_noon, create_customer, failing_call, fast_settings, make_call, now_of, start_accounts,
     wait_until_healthy,
 };

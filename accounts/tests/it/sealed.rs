@@ -1,8 +1,6 @@
 //! Encrypted data of drafts and orders: unreadable on disk, deleted in time, and the loss of its
 //! key is always reported.
 
-mod support;
-
 use std::path::Path;
 
 use hornbook_accounts::changes::DraftView;
@@ -11,8 +9,8 @@ use hornbook_accounts::records::OrderStage;
 use hornbook_accounts::sealed::SealedCount;
 use hornbook_accounts::{Accounts, Settings};
 
-use support::drafts::{DAY_MILLIS, PRIVATE, accept, draft_content, open, start_with_customer, view_draft};
-use support::{act, clock_at_noon, create_customer, now_of, start_accounts};
+use crate::support::drafts::{DAY_MILLIS, PRIVATE, accept, draft_content, open, start_with_customer, view_draft};
+use crate::support::{act, clock_at_noon, create_customer, now_of, start_accounts};
 
 #[test]
 fn nothing_of_an_intake_is_in_any_file_in_plain_text() {

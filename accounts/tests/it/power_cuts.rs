@@ -4,8 +4,6 @@
 //! A workload runs once on a disk that records all writes and syncs. Each power cut replays the
 //! record up to some point and opens a possible disk state.
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,8 +13,8 @@ use hornbook_accounts::ids::{AccountId, Credits};
 use hornbook_accounts::{Accounts, Durability, Settings};
 use hornbook_base::clock::{Now, UnixMillis};
 
-use support::disk::{DiskEvent, SECTOR_BYTES, SimulatedDisk};
-use support::{
+use crate::support::disk::{DiskEvent, SECTOR_BYTES, SimulatedDisk};
+use crate::support::{
     act, clock_at_noon, create_customer_with_budgets, failing_call, fast_settings, make_call, now_of, start_accounts,
 };
 

@@ -1,7 +1,5 @@
 //! Agents that people let in: their tokens, what ends them, and that they are keys in all other respects.
 
-mod support;
-
 use hornbook_accounts::admission::Reserved;
 use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::{ACCESS_MILLIS, AgentLimits, IssuedGrant, NewChildKey, NewGrant};
@@ -18,8 +16,8 @@ use hornbook_accounts::state::StateError;
 use hornbook_accounts::{Accounts, Durability};
 use hornbook_base::clock::{ManualClock, Now};
 
-use support::disk::SimulatedDisk;
-use support::{act, clock_at_noon, create_customer, fast_settings, now_of, start_accounts};
+use crate::TestState;
+use crate::support::{act, clock_at_noon, create_customer, fast_settings, now_of, start_accounts};
 
 const DAY_MILLIS: u64 = 86_400_000;
 
@@ -51,14 +49,14 @@ fn acts(accounts: &Accounts) -> Vec<String> {
     accounts.acts(100).unwrap().into_iter().map(|act| format!("{} {}", act.act, act.on)).collect()
 }
 
-fn opened(disk: &SimulatedDisk, clock: &ManualClock) -> Accounts {
-    start_accounts(disk.medium(), fast_settings(Durability::Strict, 100), now_of(clock))
+fn opened(state: &TestState, clock: &ManualClock) -> Accounts {
+    start_accounts(state.medium(), fast_settings(Durability::Strict, 100), now_of(clock))
 }
 
 #[test]
 fn an_access_token_works_for_an_hour_and_only_where_agents_call() {
     let clock = clock_at_noon();
-    let accounts = opened(&SimulatedDisk::with_schema(), &clock);
+    let accounts = opened(&TestState::fresh(), &clock);
     let owner = create_customer(&accounts, 10, 1, now_of(&clock));
     let issued = allow(&accounts, owner.account, Budget::default(), now_of(&clock)).unwrap();
     let access = issued.access.reveal();
@@ -79,8 +77,8 @@ fn an_access_token_works_for_an_hour_and_only_where_agents_call() {
 #[test]
 fn a_refresh_replaces_both_tokens_and_keeps_the_key() {
     let clock = clock_at_noon();
-    let disk = SimulatedDisk::with_schema();
-    let accounts = opened(&disk, &clock);
+    let state = TestState::fresh();
+    let accounts = opened(&state, &clock);
     let owner = create_customer(&accounts, 0, 0, now_of(&clock));
     let budget = Budget { total: Some(3), ..Budget::default() };
     let first = allow(&accounts, owner.account, budget, now_of(&clock)).unwrap();
@@ -95,7 +93,7 @@ fn a_refresh_replaces_both_tokens_and_keeps_the_key() {
     accounts.verify_ledger().unwrap();
     accounts.close();
 
-    let accounts = opened(&disk, &clock);
+    let accounts = opened(&state, &clock);
     assert!(works(&accounts, &second.access, now_of(&clock)) && !works(&accounts, &first.access, now_of(&clock)));
     let third = refresh(&accounts, &second.refresh, 3, now_of(&clock)).unwrap();
     assert!(!works(&accounts, &second.access, now_of(&clock)), "the old access token stops at once");
@@ -108,7 +106,7 @@ fn a_refresh_replaces_both_tokens_and_keeps_the_key() {
 #[test]
 fn a_refresh_token_that_was_used_before_ends_the_grant_however_old_it_is() {
     let clock = clock_at_noon();
-    let accounts = opened(&SimulatedDisk::with_schema(), &clock);
+    let accounts = opened(&TestState::fresh(), &clock);
     let owner = create_customer(&accounts, 0, 0, now_of(&clock));
     for rounds in [1, 3] {
         let first = allow(&accounts, owner.account, Budget::default(), now_of(&clock)).unwrap();
@@ -130,7 +128,7 @@ fn a_refresh_token_that_was_used_before_ends_the_grant_however_old_it_is() {
 #[test]
 fn nobody_ends_or_refreshes_a_grant_without_one_of_its_tokens() {
     let clock = clock_at_noon();
-    let accounts = opened(&SimulatedDisk::with_schema(), &clock);
+    let accounts = opened(&TestState::fresh(), &clock);
     let owner = create_customer(&accounts, 0, 1, now_of(&clock));
     let issued = allow(&accounts, owner.account, Budget::default(), now_of(&clock)).unwrap();
     let (id, secret) = (issued.record.id.0, "a".repeat(64));
@@ -152,7 +150,7 @@ fn nobody_ends_or_refreshes_a_grant_without_one_of_its_tokens() {
 #[test]
 fn every_way_of_ending_a_grant_ends_its_tokens_at_once() {
     let clock = clock_at_noon();
-    let accounts = opened(&SimulatedDisk::with_schema(), &clock);
+    let accounts = opened(&TestState::fresh(), &clock);
     let owner = create_customer(&accounts, 0, 0, now_of(&clock));
     let now = now_of(&clock);
     let by_access = |issued: &IssuedGrant| accounts.revoke_grant(&issued.access.reveal(), &act(now)).unwrap();
@@ -182,7 +180,7 @@ fn every_way_of_ending_a_grant_ends_its_tokens_at_once() {
 #[test]
 fn the_key_of_an_agent_is_not_replaced_and_creates_no_keys() {
     let clock = clock_at_noon();
-    let accounts = opened(&SimulatedDisk::with_schema(), &clock);
+    let accounts = opened(&TestState::fresh(), &clock);
     let owner = create_customer(&accounts, 0, 0, now_of(&clock));
     let issued = allow(&accounts, owner.account, Budget::default(), now_of(&clock)).unwrap();
     let (id, now) = (issued.record.id, now_of(&clock));
