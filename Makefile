@@ -20,13 +20,18 @@ PAYMENTS ?= 10000
 # How many power cuts of the state file are tried; the tests try 20,000.
 CUTS ?= 100000
 
+# How many sequences of operations the model compares on PostgreSQL; on the file it compares 10,000.
+POSTGRES_SEQUENCES ?= 40
+# How long three servers work on one database while they are broken.
+POSTGRES_SECONDS ?= 60
+
 # How many slow clients of each kind connect; the tests use 500.
 SLOW_CLIENTS ?= 9000
 
 # The program that 'make conformance', 'make browser' and 'make lighthouse' check; if empty, it is built.
 HORNBOOK ?=
 
-.PHONY: help fuzz deny minisign attack kills power-cuts payments slow-clients smuggling unit-score documents known-words naics model no-encoder quality words conformance browser lighthouse bench-corpus
+.PHONY: help fuzz deny minisign attack kills power-cuts postgres payments slow-clients smuggling unit-score documents known-words naics model no-encoder quality words conformance browser lighthouse bench-corpus
 
 help:
 	@echo 'make fuzz          fuzz FUZZ_TARGETS (every one) for FUZZ_SECONDS ($(FUZZ_SECONDS)) each, from seeds out of the tests'
@@ -35,6 +40,7 @@ help:
 	@echo 'make attack        flood every way into a server while a client that pays searches on, and judge what it feels; ATTACK_TLS=1 over TLS'
 	@echo 'make kills         kill the server KILLS ($(KILLS)) times under 16 programs, agents and readers of pages at once'
 	@echo 'make power-cuts    cut the power CUTS ($(CUTS)) times, and fail each of 500 writes and syncs'
+	@echo 'make postgres      start a PostgreSQL, run the suites of accounts on it, then three servers on one database that are broken; installs it'
 	@echo 'make payments      compare PAYMENTS ($(PAYMENTS)) random histories of payments, by card and by hand, with a plain model'
 	@echo 'make slow-clients  SLOW_CLIENTS ($(SLOW_CLIENTS)) silent connections and as many with half a request, at once'
 	@echo 'make smuggling     the smuggling cases behind nginx and haproxy; installs both from Debian'
@@ -80,8 +86,14 @@ payments:
 	HORNBOOK_TEST_PAYMENTS=$(PAYMENTS) cargo test --test payments nothing_differs
 
 power-cuts:
-	HORNBOOK_TEST_CUTS=$(CUTS) cargo test --workspace --test accounts_power_cuts
-	HORNBOOK_TEST_FAULTS=every cargo test --workspace --test accounts_faults -- the_nth_write_or_sync_fails
+	HORNBOOK_TEST_CUTS=$(CUTS) cargo test --package hornbook-accounts --test it power_cuts
+	HORNBOOK_TEST_FAULTS=every cargo test --package hornbook-accounts --test it the_nth_write_or_sync_fails
+
+postgres:
+	[ -n "$$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] || command -v initdb >/dev/null || \
+		{ apt-get update --quiet && apt-get install --yes postgresql; }
+	@[ -n "$(HORNBOOK)" ] || cargo build --quiet --release
+	HORNBOOK_TEST_SEQUENCES=$(POSTGRES_SEQUENCES) tests/postgres/run $(or $(HORNBOOK),target/release/hornbook) $(POSTGRES_SECONDS)
 
 slow-clients:
 	ulimit -n $$(ulimit -H -n) && HORNBOOK_TEST_SLOW_CLIENTS=$(SLOW_CLIENTS) cargo test --workspace --test cli -- --nocapture slow_clients

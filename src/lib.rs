@@ -20,6 +20,7 @@ pub mod payments;
 mod percent;
 mod single_flight;
 pub mod sources;
+pub mod state_location;
 pub mod tls_client;
 mod token_buckets;
 pub mod watches;

@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hornbook_accounts::Accounts;
 use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::state::StateError;
 use hornbook_base::invisible::escaped_json;
@@ -45,13 +44,13 @@ pub fn reload_if_running(data: &Path, actor: &str) -> Result<Option<Value>, Admi
 }
 
 fn run_on_server_or_file(command: AdminCommand, invocation: &CommandOptions) -> Result<Value, AdminError> {
-    let CommandOptions { data, settings, actor, clock, .. } = invocation;
+    let CommandOptions { data, settings, state, actor, clock, .. } = invocation;
     let mut tries = 1;
     let accounts = loop {
         if let Some(value) = socket::send_command(data, actor, &command)? {
             return Ok(value);
         }
-        match Accounts::open(data, *settings, clock.now()) {
+        match state.open(data, *settings, clock.now()) {
             // A starting server locks the file before it listens, and another command locks it for a moment.
             Err(StateError::InUse { .. }) if tries < TRIES_WHILE_IN_USE => std::thread::sleep(PAUSE_WHILE_IN_USE),
             opened => break opened?,

@@ -6,10 +6,13 @@ use std::sync::Arc;
 use hornbook_accounts::Settings;
 use hornbook_base::clock::Clock;
 
+use crate::state_location::StateLocation;
+
 /// The options that are the same for all commands.
 pub struct CommandOptions {
     pub data: PathBuf,
     pub settings: Settings,
+    pub state: StateLocation,
     /// The actor named in the ledger and in the audit log.
     pub actor: String,
     /// Print JSON for scripts instead of tables for people.

@@ -19,6 +19,14 @@ pub(super) fn restore(
     out: &mut dyn Write,
 ) -> Result<Value, AdminError> {
     let data = &invocation.data;
+    if invocation.state.is_shared() {
+        return Err(AdminError::Refused(
+            "restore replaces the state file, but state.backend names a database; restore the database with its own \
+             tools, or restore into a data directory without it ('--set state.backend=embedded --data NEW') and bring it \
+             over with 'hornbook state migrate'"
+                .to_owned(),
+        ));
+    }
     let now = invocation.clock.now().wall;
     let (at, actor) = (now.to_string(), invocation.actor.clone());
     let act = AuditRecord { at, actor, act: "restore".to_owned(), on: from.display().to_string() };

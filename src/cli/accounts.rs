@@ -18,6 +18,7 @@ fn invocation(options: GlobalOptions) -> Result<CommandOptions, Box<dyn std::err
     let config = options.configuration()?;
     Ok(CommandOptions {
         settings: settings::accounts(&config),
+        state: settings::state_location(&config)?,
         data: config.data.dir,
         actor: options.actor,
         json: options.json,

@@ -11,7 +11,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Use a snapshot", &["search", "resolve", "suggest", "check"]),
     ("Run the service", &["serve", "mcp", "reload", "healthcheck", "config"]),
     ("Manage customers", &["inbox", "account", "key", "grant", "purchase", "order", "ledger"]),
-    ("Keep the state safe", &["backup", "restore", "audit"]),
+    ("Keep the state safe", &["backup", "restore", "state", "audit"]),
     ("Measure", &["eval", "bench"]),
 ];
 

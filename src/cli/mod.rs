@@ -29,6 +29,7 @@ mod serve;
 mod settings;
 mod snapshot;
 mod sources;
+mod state;
 mod suggest;
 mod table;
 mod update;
@@ -109,6 +110,8 @@ enum Command {
     Serve(serve::Serve),
     Mcp(mcp::McpCommand),
     Healthcheck(healthcheck::Healthcheck),
+    #[command(subcommand)]
+    State(state::StateCommand),
     #[command(flatten)]
     Admin(AdminCommand),
     /// Show and explain the configuration
@@ -144,6 +147,7 @@ impl Cli {
             Some(Command::Serve(command)) => command.run(&options),
             Some(Command::Mcp(command)) => command.run(&options),
             Some(Command::Healthcheck(command)) => command.run(&options),
+            Some(Command::State(command)) => command.run(&options),
             Some(Command::Admin(command)) => accounts::administer(command, options),
             Some(Command::Config(command)) => command.run(&options),
         }

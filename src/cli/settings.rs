@@ -7,7 +7,8 @@ use std::sync::Arc;
 use hornbook::api::deep_search::DeepSettings;
 use hornbook::api::visitors::VisitorRates;
 use hornbook::config::{
-    AgentSignIn, Config, OnOff, PaymentProvider, SearchDepth, StripeKey, ToolNames, WebhookReach, WebhookSecret,
+    AgentSignIn, Config, OnOff, PaymentProvider, SearchDepth, StateBackend, StripeKey, ToolNames, WebhookReach,
+    WebhookSecret,
 };
 use hornbook::http::{HttpSettings, Proxies, Timeouts, Tls, TlsFiles};
 use hornbook::mcp::{MCP_PATH, McpSettings, ToolNameStyle};
@@ -16,7 +17,11 @@ use hornbook::oauth::CROSS_ORIGIN_PATHS;
 use hornbook::payments::Secret;
 use hornbook::payments::stripe::Stripe;
 use hornbook::payments::webhook::WEBHOOK_PATH;
+use hornbook::state_location::StateLocation;
+#[cfg(feature = "postgres")]
+use hornbook::tls_client::Trust;
 use hornbook::web::page_context::PageSettings;
+use hornbook_accounts::Durability;
 use hornbook_accounts::people::PasswordCost;
 use hornbook_accounts::watches::WebhookPolicy;
 use hornbook_base::clock::MILLIS_PER_DAY;
@@ -37,6 +42,39 @@ pub(super) fn accounts(config: &Config) -> hornbook_accounts::Settings {
             WebhookReach::Public => WebhookPolicy::Public,
             WebhookReach::Any => WebhookPolicy::Any,
         },
+    }
+}
+
+/// Where the state of accounts is.
+pub(super) fn state_location(config: &Config) -> Result<StateLocation, Box<dyn Error>> {
+    let location = location_of(&config.state.backend, config)?;
+    if location.is_shared() && config.ledger.durability == Durability::Window {
+        return Err("ledger.durability = \"window\" answers before a charge is stored, and another server could spend the same \
+                    credits meanwhile; with a database, leave it at \"strict\""
+            .into());
+    }
+    Ok(location)
+}
+
+/// The place that a value of `state.backend` means, with the certificates of this configuration.
+#[cfg(feature = "postgres")]
+pub(super) fn location_of(backend: &StateBackend, config: &Config) -> Result<StateLocation, Box<dyn Error>> {
+    match backend {
+        StateBackend::Embedded => Ok(StateLocation::File),
+        StateBackend::Database(address) => {
+            let trust = config.state.ca.clone().map_or(Trust::System, Trust::File);
+            Ok(StateLocation::Database { address: address.parse()?, trust })
+        }
+    }
+}
+
+#[cfg(not(feature = "postgres"))]
+pub(super) fn location_of(backend: &StateBackend, _config: &Config) -> Result<StateLocation, Box<dyn Error>> {
+    match backend {
+        StateBackend::Embedded => Ok(StateLocation::File),
+        StateBackend::Database(_) => {
+            Err("state.backend names a database, but this hornbook was built without the feature 'postgres'".into())
+        }
     }
 }
 

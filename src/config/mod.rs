@@ -24,7 +24,9 @@ pub use settings::{Config, FormationSection, SETTINGS};
 pub use sources::FlagValue;
 use table::RawValues;
 pub use table::Setting;
-pub use value::{AgentSignIn, OnOff, PaymentProvider, SearchDepth, StripeKey, ToolNames, WebhookReach, WebhookSecret};
+pub use value::{
+    AgentSignIn, OnOff, PaymentProvider, SearchDepth, StateBackend, StripeKey, ToolNames, WebhookReach, WebhookSecret,
+};
 
 /// The setting whose name is most similar to `name`.
 pub fn nearest_setting(name: &str) -> String {

@@ -13,8 +13,8 @@ use hornbook_accounts::tier::{FreeTier, PackName, Tariff};
 
 use super::table::{DefaultValue, RawValues, settings};
 use super::value::{
-    AgentSignIn, BaseUrl, FreeTierKind, HostName, OnOff, OneLineText, PaymentProvider, SearchDepth, Seconds, StripeKey,
-    ToolNames, TrustedKey, WebhookReach, WebhookSecret,
+    AgentSignIn, BaseUrl, FreeTierKind, HostName, OnOff, OneLineText, PaymentProvider, SearchDepth, Seconds,
+    StateBackend, StripeKey, ToolNames, TrustedKey, WebhookReach, WebhookSecret,
 };
 use crate::log::{LogFormat, RequestLogging};
 use crate::network::Network;
@@ -23,6 +23,12 @@ use crate::web_origin::WebOrigin;
 settings! {
     data: Data {
         dir: PathBuf = DefaultValue::Text("data"), "directory of the state, the snapshots and the admin socket";
+    }
+    state: StateSection {
+        backend: StateBackend = DefaultValue::Text("embedded"),
+            "where accounts, money and orders are stored: embedded, in a file of the data directory; or a database that several servers share, as postgres://user:password@host/database";
+        ca: Option<PathBuf> = DefaultValue::None,
+            "PEM file with the authority that signed the database's certificate; none: those that the system trusts";
     }
     corpus: CorpusSection {
         scrub_hours: u32 = DefaultValue::Text("24"),

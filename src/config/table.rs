@@ -39,9 +39,10 @@ pub(super) enum DefaultValue {
 }
 
 impl Setting {
-    /// The value, or a placeholder if the setting is secret.
+    /// The value, or a placeholder if the setting is secret. Its default is no secret.
     pub(super) fn shown(&self, value: String) -> String {
-        if self.is_secret && !value.is_empty() { HIDDEN.to_owned() } else { value }
+        let is_default = matches!(self.preset, DefaultValue::Text(text) if text == value);
+        if self.is_secret && !value.is_empty() && !is_default { HIDDEN.to_owned() } else { value }
     }
 
     pub fn environment_name(&self) -> String {

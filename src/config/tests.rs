@@ -159,6 +159,7 @@ fn every_value_in_force_has_its_origin() {
     // All other settings have a value.
     let none: Vec<&str> = config.effective().filter(|row| row.value.is_empty()).map(|row| row.setting.name).collect();
     let expected = [
+        "state.ca",
         "snapshots.origin",
         "snapshots.trusted_keys",
         "snapshots.share",

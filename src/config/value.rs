@@ -71,6 +71,30 @@ pub enum WebhookReach {
     Any,
 }
 
+/// Where the state of accounts is. Its `Debug` output hides the address, which may contain a password.
+#[derive(Clone, PartialEq, Eq)]
+pub enum StateBackend {
+    Embedded,
+    /// The address of a database.
+    Database(String),
+}
+
+impl StateBackend {
+    /// Parses a value. The error is a description of the valid values.
+    pub fn from_text(text: &str) -> Result<Self, String> {
+        Self::parse(text)
+    }
+}
+
+impl fmt::Debug for StateBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Embedded => "Embedded",
+            Self::Database(_) => "Database(..)",
+        })
+    }
+}
+
 /// The style of the tool names that agents see.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ToolNames {
@@ -184,6 +208,23 @@ choice!(RequestLogging { All: "all", Errors: "errors", None: "none" });
 choice!(SignUpPolicy { Invited: "invited", Approval: "approval", Open: "open" });
 
 choice!(PaymentProvider { Operator: "operator", Stripe: "stripe" });
+
+impl SettingValue for StateBackend {
+    const IS_SECRET: bool = true;
+
+    fn takes() -> String {
+        "embedded, or an address such as postgres://user:password@host/database".to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let is_address = text.starts_with("postgres://") || text.starts_with("postgresql://");
+        match text {
+            "embedded" => Ok(Self::Embedded),
+            _ if is_address => Ok(Self::Database(text.to_owned())),
+            _ => Err(Self::takes()),
+        }
+    }
+}
 
 impl SettingValue for StripeKey {
     const IS_SECRET: bool = true;

@@ -23,6 +23,7 @@ const PACKAGES: &[&str] = &[
     "editions/src",
     "index-build/src",
     "pack/src",
+    "postgres/src",
     "search/src",
     "src",
 ];
@@ -44,7 +45,8 @@ const ALLOWED_IMPORTS: &[(&str, &[&str])] = &[
     ("client", &["network", "tls_client"]),
     ("log", &[]),
     ("formation", &[]),
-    ("admin", &["accounts"]),
+    ("state_location", &["accounts", "tls_client"]),
+    ("admin", &["accounts", "state_location"]),
     ("webhook", &["client"]),
     ("notices", &["accounts", "client", "tls_client", "webhook"]),
     ("sources", &["client", "tls_client"]),

@@ -111,7 +111,8 @@ impl OpenService {
         let data = config.data.dir.clone();
         let corpus = Arc::new(Corpus::open_current(&data)?);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
-        let accounts = Arc::new(Accounts::open(&data, settings::accounts(config), clock.now())?);
+        let accounts =
+            Arc::new(settings::state_location(config)?.open(&data, settings::accounts(config), clock.now())?);
         let log = Arc::new(Log::start(config.log.format, std::io::stderr()));
         Ok(Self { data, clock, accounts, corpus, log })
     }

@@ -1,0 +1,187 @@
+"""Runs several servers of one program on one database, and breaks them while callers pay.
+
+Every call is repeated with its Idempotency-Key, at any server, until it is answered. Then each must
+have been charged exactly once: the ledger's sum is the sum of the answers. Meanwhile servers are
+killed, stopped like machines that hang, and the database crashes.
+
+Usage: servers.py PROGRAM DATABASE_ADDRESS CRASH_COMMAND SECONDS
+"""
+
+import http.client
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from pathlib import Path
+
+SERVERS = 3
+CALLERS = 12
+SEARCHES = ["deposit", "return of the security deposit", "landlord", "notice of termination", "repairs"]
+SEARCH_COST = 1
+GIVE_UP_AFTER = 90
+
+
+class Server:
+    def __init__(self, program, folder, number, backend):
+        self.program, self.number = program, number
+        self.data = folder / f"server-{number}"
+        self.environment = {**os.environ, "HORNBOOK_STATE_BACKEND": backend, "HORNBOOK_SERVER_LISTEN": "127.0.0.1:0"}
+        self.process, self.port, self.log = None, None, folder / f"server-{number}.log"
+        settings = ["free.per_minute=1000000", "free.per_day=100000000", "free.monthly_units=0"]
+        self.set = [word for setting in settings for word in ("--set", setting)]
+
+    def command(self, *arguments, **more):
+        command = [self.program, "--data", str(self.data), *self.set, "--json", *arguments]
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, **more)
+        if done.returncode != 0:
+            raise SystemExit(f"{' '.join(arguments)}: {done.stderr}")
+        return json.loads(done.stdout) if done.stdout.strip().startswith("{") else done.stdout
+
+    def start(self):
+        with self.log.open("a") as log:
+            command = [self.program, "--data", str(self.data), *self.set, "serve"]
+            self.process = subprocess.Popen(command, env=self.environment, stdout=subprocess.PIPE, stderr=log, text=True)
+        for line in self.process.stdout:
+            if line.startswith("listening on "):
+                self.port = int(line.rsplit(":", 1)[1].split("/")[0])
+                return
+        raise SystemExit(f"server {self.number} did not start:\n{self.log.read_text()[-2000:]}")
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=30)
+
+
+class Callers:
+    def __init__(self, servers, keys):
+        self.servers, self.keys = servers, keys
+        self.lock = threading.Lock()
+        self.answered, self.charged, self.retried, self.faults = 0, 0, 0, []
+        self.over = threading.Event()
+
+    def run(self, seed):
+        chance = random.Random(seed)
+        while not self.over.is_set():
+            try:
+                self.call(chance)
+            except Exception as error:  # noqa: BLE001 - any fault of the test itself must be seen
+                with self.lock:
+                    self.faults.append(repr(error))
+                return
+
+    def call(self, chance):
+        retry, path = str(uuid.uuid4()), "/api/v1/search?q=" + chance.choice(SEARCHES).replace(" ", "+")
+        key, until = chance.choice(self.keys), time.monotonic() + GIVE_UP_AFTER
+        tries = 0
+        while time.monotonic() < until:
+            server = chance.choice(self.servers)
+            status, headers = self.send(server, path, key, retry)
+            if status == 200:
+                with self.lock:
+                    self.answered += 1
+                    # A retry that is answered from the first charge costs nothing more.
+                    self.charged += int(headers["x-credits-cost"]) or SEARCH_COST
+                    self.retried += tries > 0
+                return
+            if status not in (0, 503):
+                raise RuntimeError(f"{status} for {path} at server {server.number}")
+            tries += 1
+            time.sleep(chance.uniform(0.01, 0.2))
+        raise RuntimeError(f"no answer to {path} within {GIVE_UP_AFTER} s")
+
+    @staticmethod
+    def send(server, path, key, retry):
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+        try:
+            headers = {"Authorization": f"Bearer {key}", "Idempotency-Key": retry}
+            connection.request("GET", path, headers=headers)
+            answer = connection.getresponse()
+            answer.read()
+            return answer.status, {name.lower(): value for name, value in answer.getheaders()}
+        except (OSError, http.client.HTTPException):
+            return 0, {}
+        finally:
+            connection.close()
+
+
+def break_things(servers, crash, until, chance):
+    """Breaks something every few seconds. Returns what was broken."""
+    broken = []
+    while time.monotonic() < until:
+        time.sleep(chance.uniform(1, 3))
+        what = chance.choice(["kill", "kill", "hang", "database"])
+        server = chance.choice(servers)
+        if what == "kill":
+            server.kill()
+            time.sleep(chance.uniform(0, 1))
+            server.start()
+        elif what == "hang":
+            # It may hold the lock; the database ends its session after five seconds.
+            server.process.send_signal(signal.SIGSTOP)
+            time.sleep(chance.uniform(1, 7))
+            server.process.send_signal(signal.SIGCONT)
+        else:
+            subprocess.run(crash, shell=True, check=True)
+        broken.append(what)
+    return broken
+
+
+def main():
+    program, backend, crash, seconds = sys.argv[1], sys.argv[2], sys.argv[3], float(sys.argv[4])
+    seed = int(os.environ.get("HORNBOOK_TEST_SEED", time.time_ns()))
+    print(f"seed {seed}")
+    chance = random.Random(seed)
+    folder = Path(tempfile.mkdtemp())
+    servers = [Server(program, folder, number, backend) for number in range(SERVERS)]
+    try:
+        first = servers[0]
+        first.command("build", "corpus/sample/plan.toml")
+        for server in servers[1:]:
+            shutil.copytree(first.data / "snapshots", server.data / "snapshots")
+            (server.data / "current").symlink_to(os.readlink(first.data / "current"))
+        account = first.command("account", "create", "three servers")["id"]
+        first.command("account", "approve", account)
+        first.command("grant", account, "100000000", "--reason", "for the test")
+        keys = [first.command("key", "create", account, "--name", f"key {number}")["key"] for number in range(4)]
+        for server in servers:
+            server.start()
+        callers = Callers(servers, keys)
+        threads = [threading.Thread(target=callers.run, args=(seed + number,)) for number in range(CALLERS)]
+        for thread in threads:
+            thread.start()
+        broken = break_things(servers, crash, time.monotonic() + seconds, chance)
+        callers.over.set()
+        for thread in threads:
+            thread.join()
+        for server in servers:
+            server.stop()
+        books = [server.command("ledger", "verify")["books"] for server in servers]
+        told = {what: broken.count(what) for what in sorted(set(broken))}
+        print(f"{callers.answered} calls were answered, {callers.retried} of them after retries; broken: {told}")
+        if callers.faults:
+            raise SystemExit("\n".join(callers.faults))
+        if any(book != books[0] for book in books):
+            raise SystemExit(f"the servers see different books: {books}")
+        if books[0]["spent"] != callers.charged:
+            raise SystemExit(f"{callers.charged} credits were answered, but {books[0]['spent']} were charged")
+        print(f"{callers.charged} credits were answered and charged, by {SERVERS} servers on one database")
+    finally:
+        for server in servers:
+            if server.process and server.process.poll() is None:
+                server.process.send_signal(signal.SIGCONT)
+                server.kill()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+main()
