@@ -7,9 +7,10 @@
 
 use std::collections::VecDeque;
 
-use hornbook_base::clock::{Now, SteadyMicros, UnixDay};
+use hornbook_base::clock::{Now, SteadyMicros, UnixDay, UnixMillis};
 
 const MINUTE_MICROS: u64 = 60 * 1_000_000;
+const MINUTE_MILLIS: i64 = 60_000;
 
 /// Days kept per key; the most recently used is the last.
 const DAYS_KEPT: usize = 3;
@@ -61,6 +62,9 @@ pub(crate) struct KeyRateLimiter {
     /// The latest reading so far. Two callers may arrive in a different order than they read the clock.
     latest: SteadyMicros,
     dirty: bool,
+    /// The times of calls that other servers charged, which are not in `minute` yet. They are of the wall clock: the
+    /// monotonic clocks of two machines cannot be compared.
+    elsewhere: Vec<UnixMillis>,
 }
 
 impl KeyRateLimiter {
@@ -77,6 +81,9 @@ impl KeyRateLimiter {
     pub(crate) fn take(&mut self, limits: RateLimits, now: Now) -> Result<RateRemaining, RateLimitExceeded> {
         self.latest = self.latest.max(now.steady);
         let now = Now { steady: self.latest, ..now };
+        if !self.elsewhere.is_empty() {
+            self.merge_elsewhere(now);
+        }
         while self.minute.front().is_some_and(|first| now.steady.micros_since(*first) >= MINUTE_MICROS) {
             self.minute.pop_front();
         }
@@ -137,6 +144,22 @@ impl KeyRateLimiter {
         last
     }
 
+    /// Counts a call that another server charged.
+    pub(crate) fn count_elsewhere(&mut self, at: UnixMillis) {
+        self.today(at.day()).calls += 1;
+        // A key that is not used here must not gather the calls of days.
+        self.elsewhere.retain(|earlier| at.0 - earlier.0 < MINUTE_MILLIS);
+        self.elsewhere.push(at);
+    }
+
+    fn merge_elsewhere(&mut self, now: Now) {
+        for at in self.elsewhere.drain(..) {
+            let ago_micros = u64::try_from(now.wall.0 - at.0).unwrap_or(0) * 1000;
+            self.minute.push_back(SteadyMicros(now.steady.0.saturating_sub(ago_micros)));
+        }
+        self.minute.make_contiguous().sort_unstable();
+    }
+
     /// Adds a charged call of the last minute, found in the ledger, to the window after a restart.
     pub(crate) fn restore_call(&mut self, at: SteadyMicros) {
         self.minute.push_back(at);
@@ -161,7 +184,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use hornbook_base::clock::UnixMillis;
 
     fn at(millis: u64) -> Now {
         Now { wall: UnixMillis(millis as i64), steady: SteadyMicros(millis * 1000) }
@@ -169,6 +191,21 @@ mod tests {
 
     fn limits(per_minute: u32, per_day: u32) -> RateLimits {
         RateLimits { per_minute, per_day }
+    }
+
+    #[test]
+    fn calls_of_other_servers_count_in_the_minute_and_the_day() {
+        let mut limiter = KeyRateLimiter::default();
+        limiter.take(limits(5, 100), at(100_000)).unwrap();
+        // One is over a minute old, two are recent, and one comes from a clock that is ahead.
+        for millis in [41_000, 105_000, 106_000, 112_000] {
+            limiter.count_elsewhere(UnixMillis(millis));
+        }
+        let left = limiter.take(limits(5, 100), at(110_000)).unwrap();
+        assert_eq!((left.in_minute, left.in_day), (0, 94));
+        assert_eq!(limiter.take(limits(5, 100), at(111_000)).unwrap_err().retry_after_sec, 49);
+        // The oldest of the minute leaves it first.
+        assert_eq!(limiter.take(limits(5, 100), at(160_000)).unwrap().in_minute, 0);
     }
 
     proptest! {

@@ -19,7 +19,7 @@ use super::idempotency;
 use super::ids::EntryNumber;
 use super::job::{AfterCommit, Change, Post, PostKind, PostedEntry, RunChange, WriterJob};
 use super::ledger::entry::{Draft, EntryKind, Reference};
-use super::ledger::load::{LedgerState, contains};
+use super::ledger::load::{LedgerState, calls_after, contains};
 use super::ledger::poster::{Committed, LedgerTransaction};
 use super::line_budgets;
 use super::owed::{self, OwedRefund};
@@ -141,7 +141,7 @@ impl Writer {
         let store = shared.store.read().unwrap_or_else(PoisonError::into_inner);
         let followed = open(&store).and_then(State::read).and_then(|reading| {
             if reading.number() != self.number {
-                self.posted = self.load(&reading)?;
+                self.posted = self.load_newer(&reading)?;
                 self.number = reading.number();
             }
             Ok(())
@@ -152,11 +152,24 @@ impl Writer {
         }
     }
 
-    /// Like [`Self::load`]. If the connection fails meanwhile, everything is read again on another one.
+    /// Like [`Self::load`], and counts the calls that other servers charged since.
+    fn load_newer(&self, reading: &StateReader) -> Result<LedgerState, StateError> {
+        let calls = calls_after(reading, EntryNumber(self.posted.head.entries))?;
+        let posted = self.load(reading)?;
+        let directory = self.shared.directory();
+        for (at, key) in calls {
+            if let Some(key) = directory.key(key) {
+                key.rate_limiter().count_elsewhere(at);
+            }
+        }
+        Ok(posted)
+    }
+
+    /// Like [`Self::load_newer`]. If the connection fails meanwhile, everything is read again on another one.
     fn load_again(&self, state: &State) -> Result<LedgerState, StateError> {
         let mut tries = 0;
         loop {
-            match state.read().and_then(|reading| self.load(&reading)) {
+            match state.read().and_then(|reading| self.load_newer(&reading)) {
                 Err(StateError::Database { .. }) if tries < LOADS_MAX => tries += 1,
                 loaded => return loaded,
             }

@@ -61,7 +61,7 @@ impl Pending {
 enum Outcome {
     Made,
     /// Nobody changed anything: it can be sent again on this connection.
-    NotMade(Object),
+    NotMade(Box<Object>),
     /// Another server made a change with the same number.
     Overtaken,
 }
@@ -78,7 +78,7 @@ pub(crate) async fn commit(
             Some(connection) => connection,
             None => match outcome(connections, pending).await.map_err(|e| e.at(&connections.place, COMMITTING))? {
                 Outcome::Made => return Ok(ChangeNumber(pending.number)),
-                Outcome::NotMade(connection) => connection,
+                Outcome::NotMade(connection) => *connection,
                 Outcome::Overtaken => {
                     return Err(StateError::ChangedElsewhere { place: connections.place.clone() });
                 }
@@ -88,9 +88,9 @@ pub(crate) async fn commit(
             Ok(()) => return Ok(ChangeNumber(pending.number)),
             Err(failure) => {
                 if failure.is_conflict() {
-                    connections.roll_back(locked)
+                    connections.roll_back(locked);
                 } else {
-                    close(locked)
+                    close(locked);
                 }
                 if !failure.may_pass() || began.elapsed() > RETRY_FOR {
                     return Err(failure.at(&connections.place, COMMITTING));
@@ -149,7 +149,7 @@ async fn outcome(connections: &Connections, pending: &Pending) -> Result<Outcome
     with_retries(async || {
         let (connection, newest) = lock(connections).await?;
         if newest + 1 == pending.number {
-            return Ok(Outcome::NotMade(connection));
+            return Ok(Outcome::NotMade(Box::new(connection)));
         }
         let text = "SELECT change FROM hornbook_changes WHERE number = $1";
         let found = answer(connection.query_opt(text, &[&pending.number])).await;

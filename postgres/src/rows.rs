@@ -44,7 +44,8 @@ const MOST_ROWS: i64 = 1024;
 impl Batches {
     pub(crate) fn of(range: KeyRange<'_>) -> Self {
         let (start, end) = (range.start.to_vec(), range.end.map(<[u8]>::to_vec));
-        Self { start, end, order: range.order, limit: FIRST_ROWS, is_over: false }
+        let is_over = range.end.is_some_and(|end| end <= range.start);
+        Self { start, end, order: range.order, limit: FIRST_ROWS, is_over }
     }
 
     pub(crate) async fn next(&mut self, client: &Object, table: StateTable) -> Result<Option<RowBatch>, Failure> {

@@ -42,7 +42,7 @@ impl ChangeWriter {
 
     /// Runs a statement on the connection with the lock. If the connection fails, takes the lock again, as long as nobody
     /// changed anything in between.
-    fn run<T>(&self, statement: impl AsyncFn(&Object) -> Result<T, Failure>) -> Result<T, StateError> {
+    fn run<T>(&self, statement: &impl AsyncFn(&Object) -> Result<T, Failure>) -> Result<T, StateError> {
         let began = Instant::now();
         loop {
             let connection = match self.connection.take() {
@@ -140,14 +140,14 @@ impl TableReader for ChangeWriter {
     fn get(&self, table: StateTable, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
         match self.pending.get(&table).and_then(|pending| pending.get(key)) {
             Some(record) => Ok(record.clone()),
-            None => self.run(async |connection| rows::get(connection, table, key).await),
+            None => self.run(&async |connection| rows::get(connection, table, key).await),
         }
     }
 
     fn scan(&self, table: StateTable, range: KeyRange<'_>, visit: &mut Visit<'_>) -> Result<(), StateError> {
         let batches = RefCell::new(Batches::of(range));
         loop {
-            let next = self.run(async |connection| {
+            let next = self.run(&async |connection| {
                 let mut trying = batches.borrow().clone();
                 let next = trying.next(connection, table).await?;
                 batches.replace(trying);

@@ -146,6 +146,21 @@ pub(crate) fn contains(reading: &StateReader, mark: LedgerMark) -> Result<bool, 
     Ok(hash == mark.hash)
 }
 
+/// The charged calls after an entry, with their times and keys.
+pub(crate) fn calls_after(reading: &StateReader, after: EntryNumber) -> Result<Vec<(UnixMillis, KeyId)>, StateError> {
+    let Some((start, _)) = reading.at_or_before(StateTable::Ledger, &after.to_key())? else { return Ok(Vec::new()) };
+    let mut calls = Vec::new();
+    reading.scan(StateTable::Ledger, &start, &mut |key, payload| {
+        let new = block_entries(key, payload)?.into_iter().filter(|entry| entry.number > after);
+        calls.extend(new.filter_map(|Entry { draft, .. }| match (draft.kind, draft.key) {
+            (EntryKind::Usage, Some(key)) => Some((draft.at, key)),
+            _ => None,
+        }));
+        Ok(true)
+    })?;
+    Ok(calls)
+}
+
 fn load_tail(reading: &StateReader, head: &LedgerHead) -> Result<TailBlock, StateError> {
     let first = EntryNumber(head.tail_first);
     let Some(bytes) = reading.get(StateTable::Ledger, &first.to_key())? else {

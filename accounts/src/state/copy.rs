@@ -15,7 +15,7 @@ use super::schema::{SCHEMA_KEY, UNFINISHED_KEY, create_schema};
 use super::storage::{FileStorage, StateStorage, database_builder};
 use super::store::State;
 use super::table::StateTable;
-use super::transaction::{StateReader, StateWriter};
+use super::transaction::{StateReader, StateWriter, StoredRecord};
 
 /// Writes one consistent snapshot to a new file beside `to` and returns its path. [`check_and_rename`] checks
 /// and renames it. It is copied record by record, because the pages of a live file change during a
@@ -73,7 +73,7 @@ pub(crate) fn into_empty(source: &State, to: &dyn StateStorage) -> Result<(), St
 fn each_part(
     reading: &StateReader,
     table: StateTable,
-    pass_on: &mut dyn FnMut(Vec<(Vec<u8>, Vec<u8>)>) -> Result<(), StateError>,
+    pass_on: &mut dyn FnMut(Vec<StoredRecord>) -> Result<(), StateError>,
 ) -> Result<(), StateError> {
     let mut start = Vec::new();
     loop {

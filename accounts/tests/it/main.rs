@@ -16,5 +16,8 @@ mod syncs;
 mod views;
 mod watches;
 
+/// The suites run this part of their random sequences: a state in memory is fast.
+pub(crate) const ONE_IN: u32 = 1;
+
 /// Where the suites that run on every kind of state keep theirs.
 pub(crate) use support::disk::SimulatedDisk as TestState;

@@ -398,7 +398,7 @@ impl ModelSession {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(150 / crate::ONE_IN))]
     #[test]
     fn sessions_never_differ_from_the_model(steps in steps()) {
         let mut place = PeopleFixture::new();

@@ -23,6 +23,10 @@ mod servers;
 #[expect(dead_code, reason = "the tests of accounts use all of it")]
 #[path = "../../../accounts/tests/it/support/mod.rs"]
 mod support;
+mod tables;
+
+/// The suites run this part of their random sequences: each step waits for the database.
+pub(crate) const ONE_IN: u32 = 12;
 
 /// Where the suites that run on every kind of state keep theirs.
 pub(crate) use database::TestState;

@@ -8,9 +8,10 @@ use hornbook_accounts::error::{BadKey, ChangeError, LedgerError, Refusal};
 use hornbook_accounts::idempotency::Idempotency;
 use hornbook_accounts::ids::Credits;
 use hornbook_accounts::migrate::{migrate, migrate_to_file};
+use hornbook_accounts::rate_limit::RateLimits;
 use hornbook_accounts::state::{FileStorage, LocalFiles, STATE_FILE, State, StateStorage};
 use hornbook_accounts::{Accounts, Durability};
-use hornbook_base::clock::Clock;
+use hornbook_base::clock::{Clock, Now};
 use hornbook_base::random::SplitMix64;
 
 use crate::TestState;
@@ -130,6 +131,30 @@ fn a_wallet_is_not_overdrawn_by_servers_that_spend_it_together() {
     });
     assert_eq!(served.load(Ordering::Relaxed), 100, "{} were overtaken", overtaken.load(Ordering::Relaxed));
     assert_eq!(accounts[2].verify_ledger().unwrap().books.wallets, 0);
+}
+
+#[test]
+fn a_caller_that_spreads_its_calls_has_one_limit() {
+    let servers = Servers::new(3, 25);
+    let now = clock_at_noon().now();
+    let mut settings = fast_settings(Durability::Strict, 1000);
+    settings.tariff.free.limits = RateLimits { per_minute: 30, per_day: 45 };
+    let accounts: Vec<Accounts> = (0..3).map(|number| start_accounts(servers.medium(number), settings, now)).collect();
+    let customer = create_customer(&accounts[0], 0, 1, now);
+    wait_until(|| accounts.iter().all(|server| server.authenticate(Some(&customer.keys[0]), now).is_ok()));
+    let served_at = |now: Now| {
+        let calls = (0..120).map(|call| make_call(&accounts[call % 3], &customer.keys[0], 1, None, now));
+        calls
+            .filter(|call| call.as_ref().inspect_err(|refusal| assert!(matches!(refusal, Refusal::TooFast(_)))).is_ok())
+            .count()
+    };
+    // Within a tenth of 30, and then of what is left of 45 a day.
+    let first = served_at(now);
+    assert!((30..=33).contains(&first), "{first} calls in a minute");
+    std::thread::sleep(Duration::from_millis(500));
+    let later = Now { wall: now.wall.plus_millis(61_000), steady: now.steady.plus_micros(61_000_000) };
+    let second = served_at(later);
+    assert!((45..=49).contains(&(first + second)), "{first} and {second} calls on a day");
 }
 
 #[test]
