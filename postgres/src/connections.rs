@@ -70,9 +70,10 @@ impl Connections {
         Ok(Self { runtime: Some(runtime), pool, place })
     }
 
-    /// Waits for a future on this thread.
+    /// Waits for a future on this thread, which may belong to another runtime. Ours serves sockets and timers.
     pub(crate) fn wait_for<T>(&self, future: impl Future<Output = T>) -> T {
-        self.runtime().block_on(future)
+        let _timers = self.runtime().enter();
+        futures_executor::block_on(future)
     }
 
     pub(crate) async fn connection(&self) -> Result<Object, Failure> {

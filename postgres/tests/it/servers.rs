@@ -278,6 +278,19 @@ fn a_state_moves_to_the_database_and_back_with_its_chain_of_hashes() {
     assert_eq!(accounts.verify_ledger().unwrap().books.spent, 41);
 }
 
+/// The program starts within a runtime of its own.
+#[test]
+fn accounts_are_usable_on_the_threads_of_a_runtime() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let now = clock_at_noon().now();
+        let accounts = start_accounts(TestState::fresh().medium(), fast_settings(Durability::Strict, 10), now);
+        let customer = create_customer(&accounts, 50, 1, now);
+        make_call(&accounts, &customer.keys[0], 1, None, now).unwrap();
+        assert_eq!(accounts.verify_ledger().unwrap().books.spent, 1);
+    });
+}
+
 #[test]
 fn a_database_that_lost_entries_is_refused() {
     let state = TestState::fresh();
