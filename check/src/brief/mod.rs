@@ -2,6 +2,7 @@
 
 mod docx;
 mod html;
+mod html_source;
 mod markdown;
 mod pdf;
 mod plain_text;
