@@ -86,10 +86,10 @@ impl<'s> QuotationChecker<'s> {
         quotation: &FoundQuotation,
         citations: &[CheckedCitation],
     ) -> Result<QuotationFinding, SearchError> {
-        let text = &brief.text()[quotation.range.clone()];
+        let text = quotation.text(brief.text());
         let sources: Vec<&QuotedSource> =
             quotation.sources.iter().filter_map(|&place| citations.get(place)).map(|checked| &checked.source).collect();
-        let quoted = MarkedQuotation::new(text);
+        let quoted = MarkedQuotation::new(&text);
         let (nearest, mut result) = self.compare(&quoted, &sources)?;
         if quotation.is_weak && result.verdict == QuotationVerdict::NotFound {
             let message = "no provision of this corpus has these words, but the sentence names no source: they may be from elsewhere";
@@ -97,14 +97,14 @@ impl<'s> QuotationChecker<'s> {
         }
         let QuotationResult { verdict, message, found_in, differences } = result;
         Ok(QuotationFinding {
-            place: brief.place(quotation.range.start),
-            text: text.to_owned(),
+            place: brief.place(quotation.range().start),
+            text: text.into_owned(),
             verdict,
             attributed_to: nearest.and_then(|source| source.citation.clone()),
             message,
             found_in,
             differences,
-            range: quotation.range.clone(),
+            range: quotation.range(),
         })
     }
 

@@ -12,7 +12,7 @@ use crate::brief::{Brief, BriefBlockKind, BriefError, FINDINGS_MAX};
 use crate::check_citations::{LabelCache, check_citation};
 use crate::check_quotations::QuotationChecker;
 use crate::other_sources::other_sources;
-use crate::quotations::{quotations, quoted_passages};
+use crate::quotations::MarkedPassages;
 use crate::report::{CheckOptions, CheckReport, Finding};
 use crate::sentences::sentences;
 use crate::short_forms::{BriefContext, short_forms};
@@ -33,9 +33,10 @@ impl Found {
         let mut citations: Vec<BriefCitation> = Vec::new();
         let mut blocks: Vec<ReadBlock> = Vec::new();
         let mut context = BriefContext::default();
-        for block in brief.blocks() {
+        let passages = MarkedPassages::of(brief);
+        for (number, block) in brief.blocks().iter().enumerate() {
             let text = &brief.text()[block.range.clone()];
-            let read = read_block(text, block.kind, grammar, &mut context);
+            let read = read_block(text, |last| passages.in_block(number, text, last), grammar, &mut context);
             let offset = block.range.start;
             let shift = |range: Range<usize>| range.start + offset..range.end + offset;
             let mut sources = Vec::with_capacity(read.items.len());
@@ -58,7 +59,7 @@ impl Found {
             });
             blocks.push(ReadBlock { range: block.range.clone(), kind: block.kind, sources, sentences, before });
         }
-        let mut quotations = quotations(brief, &blocks);
+        let mut quotations = passages.quotations(brief.text(), &blocks);
         if quotations.len() > FINDINGS_MAX {
             return Err(BriefError::TooManyFindings);
         }
@@ -95,9 +96,9 @@ impl Found {
 
     /// The bytes of all findings in the text, in the order of a report.
     pub fn ranges(&self) -> Vec<Range<usize>> {
-        let citations = self.citations.iter().map(|found| &found.range);
-        let quotations = self.quotations.iter().map(|found| &found.range);
-        let mut ranges: Vec<Range<usize>> = quotations.chain(citations).cloned().collect();
+        let citations = self.citations.iter().map(|found| found.range.clone());
+        let quotations = self.quotations.iter().map(FoundQuotation::range);
+        let mut ranges: Vec<Range<usize>> = quotations.chain(citations).collect();
         ranges.sort_by_key(|range| (range.start, Reverse(range.end)));
         ranges
     }
@@ -123,7 +124,13 @@ struct BlockItems {
     sentences: Vec<Range<usize>>,
 }
 
-fn read_block(text: &str, kind: BriefBlockKind, grammar: &Grammar, context: &mut BriefContext) -> BlockItems {
+/// Reads a paragraph. `quoted` gives its quoted passages, and may need its last source for that.
+fn read_block(
+    text: &str,
+    quoted: impl Fn(Option<&Range<usize>>) -> Vec<Range<usize>>,
+    grammar: &Grammar,
+    context: &mut BriefContext,
+) -> BlockItems {
     let mut full: Vec<(Range<usize>, Citation)> = grammar.find_in(text).collect();
     let by_codes: Vec<Range<usize>> = full.iter().map(|(range, _)| range.clone()).collect();
     for (range, citation) in grammar.acts_in(text) {
@@ -138,7 +145,7 @@ fn read_block(text: &str, kind: BriefBlockKind, grammar: &Grammar, context: &mut
         full.iter().map(|(range, _)| range.clone()).chain(others.iter().cloned()).collect();
     whole.sort_by_key(|range| range.start);
     let sentences = sentences(text, &whole);
-    let quoted = quoted_passages(text, kind, whole.last());
+    let quoted = quoted(whole.last());
     // A citation within a quotation is the word of its source.
     full.retain(|(range, _)| !any_overlaps(&quoted, range));
     let others = others.into_iter().filter(|range| !any_overlaps(&quoted, range)).collect();

@@ -16,6 +16,7 @@ mod compare;
 mod found;
 mod html_page;
 mod other_sources;
+mod quotation_marks;
 mod quotations;
 mod report;
 mod sarif;

@@ -1,6 +1,7 @@
 //! The sources of a document: its citations, the cases and papers that it names, and the quotations that belong to
 //! them.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use hornbook_corpus::citation::Citation;
@@ -82,12 +83,19 @@ impl ShortForm {
     }
 }
 
+/// The part of a quotation that is in one paragraph.
+#[derive(Clone, Debug)]
+pub(crate) struct QuotedPart {
+    pub(crate) block: usize,
+    /// The passage without its quotation marks.
+    pub(crate) range: Range<usize>,
+}
+
 /// A passage in quotation marks, or a block quotation.
 #[derive(Clone, Debug)]
 pub(crate) struct FoundQuotation {
-    /// The passage without its quotation marks.
-    pub(crate) range: Range<usize>,
-    pub(crate) block: usize,
+    /// At least one.
+    pub(crate) parts: Vec<QuotedPart>,
     pub(crate) is_block: bool,
     /// The citations that it may belong to, by their index: the likeliest first. All are equally near.
     pub(crate) sources: Vec<usize>,
@@ -106,6 +114,25 @@ pub(crate) fn any_overlaps(ranges: &[Range<usize>], range: &Range<usize>) -> boo
     let next = ranges.partition_point(|other| other.end <= range.start);
     ranges.get(next).is_some_and(|other| overlaps(other, range))
 }
+impl FoundQuotation {
+    /// From the beginning of the first part to the end of the last.
+    pub(crate) fn range(&self) -> Range<usize> {
+        let start = self.parts.first().map_or(0, |first| first.range.start);
+        start..self.parts.last().map_or(start, |last| last.range.end)
+    }
+
+    /// Its words, without the quotation marks at the beginning of paragraphs.
+    pub(crate) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match &*self.parts {
+            [part] => Cow::Borrowed(&text[part.range.clone()]),
+            parts => {
+                let parts: Vec<&str> = parts.iter().map(|part| &text[part.range.clone()]).collect();
+                Cow::Owned(parts.join(" "))
+            }
+        }
+    }
+}
+
 
 /// The end of a text of at most some bytes.
 pub(crate) fn end_of(text: &str, bytes: usize) -> &str {
