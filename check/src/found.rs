@@ -91,7 +91,7 @@ impl Found {
             findings.push(Finding::Quotation(checker.check(brief, quotation, &citations)?));
         }
         findings.extend(citations.into_iter().map(|checked| Finding::Citation(checked.finding)));
-        Ok(CheckReport::new(findings, as_of))
+        Ok(CheckReport::new(findings, as_of, brief.unreadable().to_vec()))
     }
 
     /// The bytes of all findings in the text, in the order of a report.

@@ -54,6 +54,7 @@ pub fn report_body(brief: &Brief, report: &CheckReport) -> Markup {
             time { (report.as_of) } ": " (report.summary.wrong) " wrong, " (report.summary.doubtful) " to look at, "
             (report.summary.right) " right."
         }
+        @for signs in &report.unreadable { p.unreadable { (sentence(&signs.message)) } }
         @for (title, severity) in [("Wrong", FindingSeverity::Wrong), ("To look at", FindingSeverity::Doubtful)] {
             @if listed(severity).next().is_some() {
                 h2 { (title) }

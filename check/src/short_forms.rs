@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use hornbook_corpus::citation::{BodyRef, Citation, Grammar, Locator, ParseError, Unit};
 use regex::{Captures, Regex};
 
-use crate::brief::FINDINGS_MAX;
+use crate::brief::{FINDINGS_MAX, UNREADABLE};
 use crate::sources::{BlockItem, CitedText, ShortForm, any_overlaps, beginning_of, end_of, range_at};
 
 /// The number of words before a section sign that may be the name of a code.
@@ -303,6 +303,11 @@ impl BlockReader<'_, '_> {
         };
         self.sentence = sentence;
         self.push(range.clone(), form, begins_sentence);
+        if !matches!(candidate, SourceCandidate::Other) && self.touches_unreadable(&range) {
+            self.sentence = sentence;
+            self.push(range, Some(ShortForm::unreadable()), begins_sentence);
+            return;
+        }
         self.further_numbers(range.end);
     }
 
@@ -335,6 +340,13 @@ impl BlockReader<'_, '_> {
             // After a full citation the number may count something else, unless it looks like the first.
             let is_alike = !shape.is_empty() && separators(number.as_str()) == shape;
             if !is_short && !is_alike || self.is_taken(end + number.start()) {
+    /// Whether a sign of a source, or one next to it, cannot be read.
+    fn touches_unreadable(&self, range: &Range<usize>) -> bool {
+        self.text[range.clone()].contains(UNREADABLE)
+            || self.text[range.end..].starts_with(UNREADABLE)
+            || self.text[..range.start].ends_with(UNREADABLE)
+    }
+
                 break;
             }
             let Some(citation) = self.cite_number(&series_of(&first), number.as_str(), inside) else { break };
@@ -549,7 +561,7 @@ impl BlockReader<'_, '_> {
         let mut added = Vec::new();
         let mut items = self.items.iter().map(|item| item.range.clone()).peekable();
         let mut before = 0;
-        for (at, sign) in self.text.match_indices('§') {
+        for (at, sign) in self.text.match_indices(['§', UNREADABLE]) {
             if self.items.len() + added.len() > FINDINGS_MAX {
                 break;
             }
@@ -562,7 +574,8 @@ impl BlockReader<'_, '_> {
             }
             if let Some(why) = malformed_before(self.text, at..at + sign.len(), before, self.grammar) {
                 let start = name_start(self.text, at, before);
-                added.push(BlockItem { range: start..at + sign.len(), cited: Some(ShortForm::malformed(why)) });
+                let form = if sign == "§" { ShortForm::malformed(why) } else { ShortForm::unreadable() };
+                added.push(BlockItem { range: start..at + sign.len(), cited: Some(form) });
             }
         }
         self.items.extend(added);

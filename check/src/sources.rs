@@ -15,7 +15,7 @@ pub(crate) enum CitedText {
     Provision(Citation),
     /// It looks like a citation of a code, but cannot be read; with the reason.
     Malformed(String),
-    /// A short form that may mean several provisions, or none.
+    /// A short form that may mean several provisions, or none, or a citation with a sign that cannot be read.
     Unclear(String),
 }
 
@@ -80,6 +80,11 @@ impl ShortForm {
 
     pub(crate) fn short(citation: Citation, is_certain: bool) -> Self {
         Self { cited: CitedText::Provision(citation), is_short: true, is_certain }
+    pub(crate) fn unreadable() -> Self {
+        let why = "a sign of it, or one next to it, cannot be read in this document; look at it there";
+        Self { cited: CitedText::Unclear(why.to_owned()), is_short: false, is_certain: false }
+    }
+
     }
 }
 
