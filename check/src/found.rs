@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use hornbook_corpus::citation::{Citation, Grammar};
+use hornbook_corpus::citation::{Citation, Grammar, Locator, Unit};
 use hornbook_corpus::day::Day;
 use hornbook_search::{Engine, LawOnDay, SearchError};
 
@@ -15,7 +15,7 @@ use crate::other_sources::other_sources;
 use crate::quotations::MarkedPassages;
 use crate::report::{CheckOptions, CheckReport, Finding};
 use crate::sentences::sentences;
-use crate::short_forms::{BriefContext, short_forms};
+use crate::short_forms::{BriefContext, FullCitation, short_forms};
 use crate::sources::{BlockItem, BriefCitation, FoundQuotation, NamedSource, ReadBlock, ShortForm, any_overlaps};
 
 /// The citations and quotations of a document.
@@ -131,14 +131,7 @@ fn read_block(
     grammar: &Grammar,
     context: &mut BriefContext,
 ) -> BlockItems {
-    let mut full: Vec<(Range<usize>, Citation)> = grammar.find_in(text).collect();
-    let by_codes: Vec<Range<usize>> = full.iter().map(|(range, _)| range.clone()).collect();
-    for (range, citation) in grammar.acts_in(text) {
-        if !any_overlaps(&by_codes, &range) {
-            full.push((range, citation));
-        }
-    }
-    full.sort_by_key(|(range, _)| range.start);
+    let mut full = full_citations(text, grammar);
     let cited: Vec<Range<usize>> = full.iter().map(|(range, _)| range.clone()).collect();
     let others: Vec<Range<usize>> = other_sources(text).filter(|range| !any_overlaps(&cited, range)).collect();
     let mut whole: Vec<Range<usize>> =
@@ -151,4 +144,36 @@ fn read_block(
     let others = others.into_iter().filter(|range| !any_overlaps(&quoted, range)).collect();
     let items = short_forms(text, full, others, (&sentences, &quoted), grammar, context);
     BlockItems { items, sentences }
+}
+
+/// The citations of a paragraph that name their code.
+fn full_citations(text: &str, grammar: &Grammar) -> Vec<(Range<usize>, FullCitation)> {
+    let mut full: Vec<(Range<usize>, Citation)> = grammar.find_in(text).collect();
+    let by_codes: Vec<Range<usize>> = full.iter().map(|(range, _)| range.clone()).collect();
+    full.extend(grammar.acts_in(text).into_iter().filter(|(range, _)| !any_overlaps(&by_codes, range)));
+    full.sort_by_key(|(range, _)| range.start);
+    let mut containers = grammar.containers_in(text);
+    // A container that contains another one, `subpart B of part 61 of title 14`, counts alone. Every other citation counts
+    // more than a container in it.
+    let is_within = |inner: &Range<usize>, outer: &Range<usize>| {
+        outer.start <= inner.start && inner.end <= outer.end && inner != outer
+    };
+    containers.retain(|(range, _)| {
+        let first = full.partition_point(|(other, _)| other.end <= range.start);
+        let mut overlapping = full[first..].iter().take_while(|(other, _)| other.start < range.end);
+        overlapping.all(|(other, citation)| is_within(other, range) && is_of_container(citation))
+    });
+    let ranges: Vec<Range<usize>> = containers.iter().map(|(range, _)| range.clone()).collect();
+    full.retain(|(range, _)| !any_overlaps(&ranges, range));
+    let provisions = full.into_iter().map(|(range, citation)| (range, FullCitation::Provision(citation)));
+    let containers = containers.into_iter().map(|(range, container)| (range, FullCitation::Container(container)));
+    let mut all: Vec<(Range<usize>, FullCitation)> = provisions.chain(containers).collect();
+    all.sort_by_key(|(range, _)| range.start);
+    all
+}
+
+/// Whether a citation names a part or chapter.
+fn is_of_container(citation: &Citation) -> bool {
+    matches!(citation.place, Locator::Numbered { unit: Unit::Part | Unit::Chapter, .. })
+        && citation.subdivisions.is_empty()
 }

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use hornbook_corpus::citation::Citation;
+use hornbook_corpus::citation::{Citation, MentionedContainer};
 
 use crate::brief::BriefBlockKind;
 
@@ -13,6 +13,8 @@ use crate::brief::BriefBlockKind;
 pub(crate) enum CitedText {
     /// It names a provision.
     Provision(Citation),
+    /// It names a title, chapter or other container.
+    Container(MentionedContainer),
     /// It looks like a citation of a code, but cannot be read; with the reason.
     Malformed(String),
     /// A short form that may mean several provisions, or none, or a citation with a sign that cannot be read.
@@ -70,8 +72,17 @@ impl ShortForm {
         Self { cited: CitedText::Provision(citation), is_short: false, is_certain: true }
     }
 
+    pub(crate) fn container(container: MentionedContainer) -> Self {
+        Self { cited: CitedText::Container(container), is_short: false, is_certain: true }
+    }
+
     pub(crate) fn malformed(why: String) -> Self {
         Self { cited: CitedText::Malformed(why), is_short: false, is_certain: true }
+    }
+
+    pub(crate) fn unreadable() -> Self {
+        let why = "a sign of it, or one next to it, cannot be read in this document; look at it there";
+        Self { cited: CitedText::Unclear(why.to_owned()), is_short: false, is_certain: false }
     }
 
     pub(crate) fn unclear(why: &str) -> Self {
@@ -80,11 +91,6 @@ impl ShortForm {
 
     pub(crate) fn short(citation: Citation, is_certain: bool) -> Self {
         Self { cited: CitedText::Provision(citation), is_short: true, is_certain }
-    pub(crate) fn unreadable() -> Self {
-        let why = "a sign of it, or one next to it, cannot be read in this document; look at it there";
-        Self { cited: CitedText::Unclear(why.to_owned()), is_short: false, is_certain: false }
-    }
-
     }
 }
 
@@ -108,17 +114,6 @@ pub(crate) struct FoundQuotation {
     pub(crate) is_weak: bool,
 }
 
-/// The range that contains a place, among ascending ranges.
-pub(crate) fn range_at(ranges: &[Range<usize>], at: usize) -> Option<usize> {
-    let next = ranges.partition_point(|range| range.end <= at);
-    ranges.get(next).filter(|range| range.start <= at).map(|_| next)
-}
-
-/// Whether one of several ascending ranges has bytes in common with a range.
-pub(crate) fn any_overlaps(ranges: &[Range<usize>], range: &Range<usize>) -> bool {
-    let next = ranges.partition_point(|other| other.end <= range.start);
-    ranges.get(next).is_some_and(|other| overlaps(other, range))
-}
 impl FoundQuotation {
     /// From the beginning of the first part to the end of the last.
     pub(crate) fn range(&self) -> Range<usize> {
@@ -138,6 +133,17 @@ impl FoundQuotation {
     }
 }
 
+/// The range that contains a place, among ascending ranges.
+pub(crate) fn range_at(ranges: &[Range<usize>], at: usize) -> Option<usize> {
+    let next = ranges.partition_point(|range| range.end <= at);
+    ranges.get(next).filter(|range| range.start <= at).map(|_| next)
+}
+
+/// Whether one of several ascending ranges has bytes in common with a range.
+pub(crate) fn any_overlaps(ranges: &[Range<usize>], range: &Range<usize>) -> bool {
+    let next = ranges.partition_point(|other| other.end <= range.start);
+    ranges.get(next).is_some_and(|other| overlaps(other, range))
+}
 
 /// The end of a text of at most some bytes.
 pub(crate) fn end_of(text: &str, bytes: usize) -> &str {
