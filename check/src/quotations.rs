@@ -108,12 +108,13 @@ impl MarkedPassages {
 fn last_paragraph(first: usize, read: &[QuotedPassages], blocks: &[BriefBlock]) -> Option<usize> {
     let (_, mark) = read[first].unclosed?;
     let is_note = |number: usize| blocks[number].kind == BriefBlockKind::Note;
-    for number in first + 1..read.len().min(first + PARAGRAPHS_MAX) {
-        let (start, _) = read[number].opening.filter(|(_, own)| *own == mark && is_note(number) == is_note(first))?;
-        if read[number].closed.first().is_some_and(|range| range.start == start) {
+    let following = read.iter().enumerate().take(first + PARAGRAPHS_MAX).skip(first + 1);
+    for (number, passages) in following {
+        let (start, _) = passages.opening.filter(|(_, own)| *own == mark && is_note(number) == is_note(first))?;
+        if passages.closed.first().is_some_and(|range| range.start == start) {
             return Some(number);
         }
-        read[number].unclosed.filter(|(own, _)| *own == start)?;
+        passages.unclosed.filter(|(own, _)| *own == start)?;
     }
     None
 }

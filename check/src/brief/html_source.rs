@@ -7,19 +7,19 @@ use std::ops::Range;
 pub(super) struct HtmlSource<'s> {
     source: &'s str,
     /// A piece that the tokenizer has not given back yet: it waits for the sign after an entity.
-    waiting: Piece,
-    latest: Piece,
+    waiting: HtmlPiece,
+    latest: HtmlPiece,
 }
 
 /// What is left of a piece.
 #[derive(Clone)]
-struct Piece {
+struct HtmlPiece {
     rest: Range<usize>,
     /// Whether nothing of it was given back.
     is_whole: bool,
 }
 
-const NOTHING: Piece = Piece { rest: 0..0, is_whole: false };
+const NOTHING: HtmlPiece = HtmlPiece { rest: 0..0, is_whole: false };
 
 impl<'s> HtmlSource<'s> {
     pub(super) const fn new(source: &'s str) -> Self {
@@ -35,7 +35,7 @@ impl<'s> HtmlSource<'s> {
 
     /// The tokenizer gets the next piece.
     pub(super) fn begin(&mut self, piece: Range<usize>) {
-        self.waiting = std::mem::replace(&mut self.latest, Piece { rest: piece, is_whole: true });
+        self.waiting = std::mem::replace(&mut self.latest, HtmlPiece { rest: piece, is_whole: true });
     }
 
     /// The tokenizer has read a tag, to its end.
@@ -79,7 +79,7 @@ impl<'s> HtmlSource<'s> {
     }
 }
 
-impl Piece {
+impl HtmlPiece {
     /// Takes a text away: the beginning of the piece as it is, an entity at its beginning, or its end.
     fn take(&mut self, source: &str, text: &str) -> Option<usize> {
         let rest = &source[self.rest.clone()];

@@ -146,7 +146,7 @@ mod tests {
                 "Code of Federal Regulations, Title 14, Part 61, Subpart B",
             ),
             ("by RCW Title 59 alone", "RCW Title 59", "Revised Code of Washington, Title 59"),
-            ("by RCW 59.18, the Act", "RCW 59.18", "RCW 59.18"),
+            ("by RCW 59.18, the Act", "RCW 59.18", "RCW § 59.18"),
             ("(47 CFR 22)", "47 CFR 22", "47 C.F.R. pt. 22"),
         ] {
             assert_eq!(found(text), [(written, expected.to_owned())], "{text}");
