@@ -11,7 +11,8 @@
 //! 7. the sources before it in its paragraph, the nearest first
 //! 8. for a paragraph that begins with the quotation: the last source of the paragraph before
 //!
-//! A block quotation belongs to the citation after it, or else to the paragraph before it.
+//! A block quotation belongs to the citation after it, or else to the paragraph before it. A quotation of several
+//! paragraphs belongs to what is after its last paragraph, or else to what is before its first one.
 //!
 //! If the deciding source is a case or another paper, the quotation is not from the law.
 
@@ -19,7 +20,7 @@ use std::ops::Range;
 
 use crate::brief::{Brief, BriefBlockKind};
 use crate::quotations::word_count;
-use crate::sources::{FoundQuotation, NamedSource, ReadBlock, range_at};
+use crate::sources::{FoundQuotation, NamedSource, QuotedPart, ReadBlock, range_at};
 
 /// The words that may be between a quotation and the citation directly after it.
 const SIGNALS: [&str; 16] = [
@@ -79,25 +80,27 @@ const BEFORE_MAX: usize = 3;
 /// or 8 alone.
 pub(crate) fn attribute(quotation: &FoundQuotation, blocks: &[ReadBlock], brief: &Brief) -> (Vec<usize>, bool) {
     let text = brief.text();
-    let Some(block) = blocks.get(quotation.block) else { return (Vec::new(), true) };
-    let sentence = sentence_of(quotation, block);
-    let note = note_after(quotation.range.end, NOTE_DISTANCE, brief);
-    if let Some(first) = note.and_then(|note| blocks[note].sources.first()) {
-        return (first.citation.into_iter().collect(), false);
+    let (Some(first), Some(last)) = (quotation.parts.first(), quotation.parts.last()) else {
+        return (Vec::new(), true);
+    };
+    let note = note_after(last.range.end, NOTE_DISTANCE, brief);
+    if let Some(source) = note.and_then(|note| blocks[note].sources.first()) {
+        return (source.citation.into_iter().collect(), false);
     }
     if quotation.is_block {
-        return (attribute_block(quotation, blocks, text), false);
+        return (attribute_block(first, blocks, text), false);
     }
-    match attribute_near(quotation, block, text) {
-        Some(sources) => (sources, false),
-        None => match note_after(
-            quotation.range.end,
-            sentence.end.saturating_sub(quotation.range.end) + NOTE_DISTANCE,
-            brief,
-        ) {
-            Some(note) => (nearest_first(&blocks[note].sources).unwrap_or_default(), false),
-            None => (attribute_far(quotation, blocks, text), true),
-        },
+    let mut near = attribute_near(last, &blocks[last.block], text);
+    if near.is_none() && first.block != last.block {
+        near = attribute_near(first, &blocks[first.block], text);
+    }
+    if let Some(sources) = near {
+        return (sources, false);
+    }
+    let sentence_end = sentence_of(last, &blocks[last.block]).end;
+    match note_after(last.range.end, sentence_end.saturating_sub(last.range.end) + NOTE_DISTANCE, brief) {
+        Some(note) => (nearest_first(&blocks[note].sources).unwrap_or_default(), false),
+        None => (attribute_far(first, blocks, text), true),
     }
 }
 
@@ -112,13 +115,13 @@ fn sentence_at(block: &ReadBlock, at: usize) -> Option<&Range<usize>> {
     range_at(&block.sentences, at).map(|place| &block.sentences[place])
 }
 
-fn sentence_of(quotation: &FoundQuotation, block: &ReadBlock) -> Range<usize> {
+fn sentence_of(quotation: &QuotedPart, block: &ReadBlock) -> Range<usize> {
     let start = sentence_at(block, quotation.range.start).map_or(block.range.start, |sentence| sentence.start);
     start..sentence_at(block, quotation.range.end.saturating_sub(1)).map_or(block.range.end, |sentence| sentence.end)
 }
 
 /// Rules 2 to 5.
-fn attribute_near(quotation: &FoundQuotation, block: &ReadBlock, text: &str) -> Option<Vec<usize>> {
+fn attribute_near(quotation: &QuotedPart, block: &ReadBlock, text: &str) -> Option<Vec<usize>> {
     let (start, end) = (quotation.range.start, quotation.range.end);
     let next = block.sources.partition_point(|source| source.range.start < end);
     let after = &block.sources[next..];
@@ -159,7 +162,7 @@ fn attribute_near(quotation: &FoundQuotation, block: &ReadBlock, text: &str) -> 
 }
 
 /// Rules 7 and 8.
-fn attribute_far(quotation: &FoundQuotation, blocks: &[ReadBlock], text: &str) -> Vec<usize> {
+fn attribute_far(quotation: &QuotedPart, blocks: &[ReadBlock], text: &str) -> Vec<usize> {
     let block = &blocks[quotation.block];
     let start = quotation.range.start;
     let before = &block.sources[..block.sources.partition_point(|source| source.range.end <= start)];
@@ -171,7 +174,7 @@ fn attribute_far(quotation: &FoundQuotation, blocks: &[ReadBlock], text: &str) -
     if begins_paragraph { before_paragraph(quotation.block, blocks) } else { Vec::new() }
 }
 
-fn attribute_block(quotation: &FoundQuotation, blocks: &[ReadBlock], text: &str) -> Vec<usize> {
+fn attribute_block(quotation: &QuotedPart, blocks: &[ReadBlock], text: &str) -> Vec<usize> {
     let block = &blocks[quotation.block];
     let own = block.sources.iter().find(|source| source.range.start >= quotation.range.end);
     if let Some(own) = own {
@@ -257,6 +260,6 @@ fn are_signals(text: &str) -> bool {
     }
     let words = text.split_whitespace().map(|word| word.trim_matches(|sign: char| !sign.is_alphanumeric()));
     let mut words = words.filter(|word| !word.is_empty());
-    let inner = text.strip_prefix(['”', '"']).unwrap_or(text);
-    !inner.contains(['“', '"']) && words.all(|word| SIGNALS.iter().any(|signal| signal.eq_ignore_ascii_case(word)))
+    let inner = text.strip_prefix(['”', '"', '’', '\'']).unwrap_or(text);
+    !inner.contains(['“', '"', '‘']) && words.all(|word| SIGNALS.iter().any(|signal| signal.eq_ignore_ascii_case(word)))
 }

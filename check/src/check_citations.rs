@@ -82,12 +82,12 @@ pub(crate) fn check_citation<'s>(
         finding: finding(verdict, None, message.clone()),
         source: QuotedSource { is_here: verdict == CitationVerdict::Malformed, ..QuotedSource::default() },
     };
-    let cited = match &found.cited {
-        CitedText::Provision(citation) => citation,
+    let (answer, cited) = match &found.cited {
+        CitedText::Provision(citation) => (engine.answer_on(law, citation.clone())?, Some(citation)),
+        CitedText::Container(container) => (engine.container_answer_on(law, container)?, None),
         CitedText::Malformed(why) => return Ok(unread(CitationVerdict::Malformed, why)),
         CitedText::Unclear(why) => return Ok(unread(CitationVerdict::Unclear, why)),
     };
-    let answer = engine.answer_on(law, cited.clone())?;
     let mut source = source_of(engine, &answer);
     let (mut verdict, mut message) = verdict_of((engine, law, labels), cited, &answer, &source.nodes, options)?;
     if !found.is_certain {
@@ -122,24 +122,21 @@ impl From<CitedNode> for CitedProvision {
     }
 }
 
-fn path_of(citation: &Citation) -> String {
-    citation.subdivisions.iter().map(|label| format!("({label})")).collect()
-}
-
 fn verdict_of<'s>(
     (engine, law, labels): (&'s Engine, &LawOnDay, &mut LabelCache<'s>),
-    cited: &Citation,
+    cited: Option<&Citation>,
     answer: &CitationAnswer,
     nodes: &[NodeOrdinal],
     options: &CheckOptions,
 ) -> Result<(CitationVerdict, String), SearchError> {
     let message = answer.message.clone();
-    let is_range = matches!(cited.place, Locator::Numbered { last: Some(_), .. });
+    let is_range = cited.is_some_and(|cited| matches!(cited.place, Locator::Numbered { last: Some(_), .. }));
+    let subdivisions = cited.map_or(&[][..], |cited| &cited.subdivisions);
     match answer.answer {
         AnswerKind::Malformed => return Ok((CitationVerdict::Malformed, message)),
         AnswerKind::OutsideCoverage | AnswerKind::Placeholder => return Ok((CitationVerdict::NotLoaded, message)),
         // A place within a chapter or part that is loaded.
-        AnswerKind::NotHeld if !answer.candidates.is_empty() && !cited.subdivisions.is_empty() => {
+        AnswerKind::NotHeld if !answer.candidates.is_empty() && !subdivisions.is_empty() => {
             return Ok((CitationVerdict::NoSuchSubdivision, message));
         }
         AnswerKind::NotHeld => return Ok((CitationVerdict::NoSuchSection, message)),
@@ -149,8 +146,10 @@ fn verdict_of<'s>(
     }
     let ([node], [candidate]) = (nodes, &*answer.candidates) else { return Ok((CitationVerdict::Resolved, message)) };
     let snapshot = engine.snapshot();
-    let grammar = snapshot.grammar();
-    let bearers = snapshot.nodes_with_citation_key(&grammar.key(cited))?;
+    let bearers = match cited {
+        Some(cited) => snapshot.nodes_with_citation_key(&snapshot.grammar().key(cited))?,
+        None => Vec::new(),
+    };
     if !bearers.is_empty() && bearers.iter().all(|(_, kind)| *kind == CitationKind::Former) {
         let message = format!("it has another number now: cite {}", candidate.citation);
         return Ok((CitationVerdict::Renumbered, message));
@@ -166,10 +165,10 @@ fn verdict_of<'s>(
     if verdict != CitationVerdict::Resolved {
         return Ok((verdict, message_of_status(engine, candidate)?));
     }
-    let path = path_of(cited);
+    let path: String = subdivisions.iter().map(|label| format!("({label})")).collect();
     if !path.is_empty() && snapshot.outline.is_provision(*node) {
         let (wording, paragraphs) = labels.of(engine, law, *node)?;
-        let last = cited.subdivisions.last().map_or("", |label| label);
+        let last = subdivisions.last().map_or("", |label| label);
         let is_there = paragraphs.iter().any(|paragraph| paragraph.path.starts_with(&path));
         // A label within a line is no paragraph, but it is there.
         if !is_there && !has_label_in_line(wording.text, paragraphs, &path, last) {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_search::{Engine, LawOnDay, SearchError, WordingText};
 
-use crate::brief::Brief;
+use crate::brief::{Brief, UNREADABLE};
 use crate::check_citations::{CheckedCitation, QuotedSource};
 use crate::compare::{
     Difference, DifferenceKind, FoldedLaw, FoundPassage, LawWords, MarkedQuotation, WordComparison, compare_words,
@@ -86,26 +86,51 @@ impl<'s> QuotationChecker<'s> {
         quotation: &FoundQuotation,
         citations: &[CheckedCitation],
     ) -> Result<QuotationFinding, SearchError> {
-        let text = &brief.text()[quotation.range.clone()];
+        let text = quotation.text(brief.text());
         let sources: Vec<&QuotedSource> =
             quotation.sources.iter().filter_map(|&place| citations.get(place)).map(|checked| &checked.source).collect();
-        let quoted = MarkedQuotation::new(text);
-        let (nearest, mut result) = self.compare(&quoted, &sources)?;
+        let (nearest, mut result) = match text.contains(UNREADABLE) {
+            true => self.compare_unreadable(&text, &sources)?,
+            false => self.compare(&MarkedQuotation::new(&text), &sources)?,
+        };
         if quotation.is_weak && result.verdict == QuotationVerdict::NotFound {
             let message = "no provision of this corpus has these words, but the sentence names no source: they may be from elsewhere";
             result = QuotationResult::new(QuotationVerdict::Unchecked, message);
         }
         let QuotationResult { verdict, message, found_in, differences } = result;
         Ok(QuotationFinding {
-            place: brief.place(quotation.range.start),
-            text: text.to_owned(),
+            place: brief.place(quotation.range().start),
+            text: text.into_owned(),
             verdict,
             attributed_to: nearest.and_then(|source| source.citation.clone()),
             message,
             found_in,
             differences,
-            range: quotation.range.clone(),
+            range: quotation.range(),
         })
+    }
+
+    /// Compares what can be read of a quotation with its sources. The rest may be any letter.
+    fn compare_unreadable<'c>(
+        &mut self,
+        text: &str,
+        sources: &[&'c QuotedSource],
+    ) -> Result<(Option<&'c QuotedSource>, QuotationResult), SearchError> {
+        let readable = text.replace(UNREADABLE, "[]");
+        let quoted = MarkedQuotation::new(&readable);
+        for &source in sources {
+            for &node in &source.nodes {
+                if self.find_in(&quoted, node, 0)?.is_some() {
+                    let message = "a sign of it cannot be read in this document; the rest is word for word the law";
+                    let found_in = vec![self.provision(node)?];
+                    let result = QuotationResult::new(QuotationVerdict::Unreadable, message);
+                    return Ok((Some(source), QuotationResult { found_in, ..result }));
+                }
+            }
+        }
+        let message =
+            "a sign of it cannot be read in this document, and the rest was not found; compare it by hand with the law";
+        Ok((sources.first().copied(), QuotationResult::new(QuotationVerdict::Unreadable, message)))
     }
 
     /// Compares a quotation with its sources, and returns the source that it belongs to.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use hornbook_corpus::citation::{Citation, Grammar};
+use hornbook_corpus::citation::{Citation, Grammar, Locator, Unit};
 use hornbook_corpus::day::Day;
 use hornbook_search::{Engine, LawOnDay, SearchError};
 
@@ -12,10 +12,10 @@ use crate::brief::{Brief, BriefBlockKind, BriefError, FINDINGS_MAX};
 use crate::check_citations::{LabelCache, check_citation};
 use crate::check_quotations::QuotationChecker;
 use crate::other_sources::other_sources;
-use crate::quotations::{quotations, quoted_passages};
+use crate::quotations::MarkedPassages;
 use crate::report::{CheckOptions, CheckReport, Finding};
 use crate::sentences::sentences;
-use crate::short_forms::{BriefContext, short_forms};
+use crate::short_forms::{BriefContext, FullCitation, short_forms};
 use crate::sources::{BlockItem, BriefCitation, FoundQuotation, NamedSource, ReadBlock, ShortForm, any_overlaps};
 
 /// The citations and quotations of a document.
@@ -33,9 +33,10 @@ impl Found {
         let mut citations: Vec<BriefCitation> = Vec::new();
         let mut blocks: Vec<ReadBlock> = Vec::new();
         let mut context = BriefContext::default();
-        for block in brief.blocks() {
+        let passages = MarkedPassages::of(brief);
+        for (number, block) in brief.blocks().iter().enumerate() {
             let text = &brief.text()[block.range.clone()];
-            let read = read_block(text, block.kind, grammar, &mut context);
+            let read = read_block(text, |last| passages.in_block(number, text, last), grammar, &mut context);
             let offset = block.range.start;
             let shift = |range: Range<usize>| range.start + offset..range.end + offset;
             let mut sources = Vec::with_capacity(read.items.len());
@@ -58,7 +59,7 @@ impl Found {
             });
             blocks.push(ReadBlock { range: block.range.clone(), kind: block.kind, sources, sentences, before });
         }
-        let mut quotations = quotations(brief, &blocks);
+        let mut quotations = passages.quotations(brief.text(), &blocks);
         if quotations.len() > FINDINGS_MAX {
             return Err(BriefError::TooManyFindings);
         }
@@ -90,14 +91,14 @@ impl Found {
             findings.push(Finding::Quotation(checker.check(brief, quotation, &citations)?));
         }
         findings.extend(citations.into_iter().map(|checked| Finding::Citation(checked.finding)));
-        Ok(CheckReport::new(findings, as_of))
+        Ok(CheckReport::new(findings, as_of, brief.unreadable().to_vec()))
     }
 
     /// The bytes of all findings in the text, in the order of a report.
     pub fn ranges(&self) -> Vec<Range<usize>> {
-        let citations = self.citations.iter().map(|found| &found.range);
-        let quotations = self.quotations.iter().map(|found| &found.range);
-        let mut ranges: Vec<Range<usize>> = quotations.chain(citations).cloned().collect();
+        let citations = self.citations.iter().map(|found| found.range.clone());
+        let quotations = self.quotations.iter().map(FoundQuotation::range);
+        let mut ranges: Vec<Range<usize>> = quotations.chain(citations).collect();
         ranges.sort_by_key(|range| (range.start, Reverse(range.end)));
         ranges
     }
@@ -123,25 +124,56 @@ struct BlockItems {
     sentences: Vec<Range<usize>>,
 }
 
-fn read_block(text: &str, kind: BriefBlockKind, grammar: &Grammar, context: &mut BriefContext) -> BlockItems {
-    let mut full: Vec<(Range<usize>, Citation)> = grammar.find_in(text).collect();
-    let by_codes: Vec<Range<usize>> = full.iter().map(|(range, _)| range.clone()).collect();
-    for (range, citation) in grammar.acts_in(text) {
-        if !any_overlaps(&by_codes, &range) {
-            full.push((range, citation));
-        }
-    }
-    full.sort_by_key(|(range, _)| range.start);
+/// Reads a paragraph. `quoted` gives its quoted passages, and may need its last source for that.
+fn read_block(
+    text: &str,
+    quoted: impl Fn(Option<&Range<usize>>) -> Vec<Range<usize>>,
+    grammar: &Grammar,
+    context: &mut BriefContext,
+) -> BlockItems {
+    let mut full = full_citations(text, grammar);
     let cited: Vec<Range<usize>> = full.iter().map(|(range, _)| range.clone()).collect();
     let others: Vec<Range<usize>> = other_sources(text).filter(|range| !any_overlaps(&cited, range)).collect();
     let mut whole: Vec<Range<usize>> =
         full.iter().map(|(range, _)| range.clone()).chain(others.iter().cloned()).collect();
     whole.sort_by_key(|range| range.start);
     let sentences = sentences(text, &whole);
-    let quoted = quoted_passages(text, kind, whole.last());
+    let quoted = quoted(whole.last());
     // A citation within a quotation is the word of its source.
     full.retain(|(range, _)| !any_overlaps(&quoted, range));
     let others = others.into_iter().filter(|range| !any_overlaps(&quoted, range)).collect();
     let items = short_forms(text, full, others, (&sentences, &quoted), grammar, context);
     BlockItems { items, sentences }
+}
+
+/// The citations of a paragraph that name their code.
+fn full_citations(text: &str, grammar: &Grammar) -> Vec<(Range<usize>, FullCitation)> {
+    let mut full: Vec<(Range<usize>, Citation)> = grammar.find_in(text).collect();
+    let by_codes: Vec<Range<usize>> = full.iter().map(|(range, _)| range.clone()).collect();
+    full.extend(grammar.acts_in(text).into_iter().filter(|(range, _)| !any_overlaps(&by_codes, range)));
+    full.sort_by_key(|(range, _)| range.start);
+    let mut containers = grammar.containers_in(text);
+    // A container that contains another one, `subpart B of part 61 of title 14`, counts alone. Every other citation counts
+    // more than a container in it.
+    let is_within = |inner: &Range<usize>, outer: &Range<usize>| {
+        outer.start <= inner.start && inner.end <= outer.end && inner != outer
+    };
+    containers.retain(|(range, _)| {
+        let first = full.partition_point(|(other, _)| other.end <= range.start);
+        let mut overlapping = full[first..].iter().take_while(|(other, _)| other.start < range.end);
+        overlapping.all(|(other, citation)| is_within(other, range) && is_of_container(citation))
+    });
+    let ranges: Vec<Range<usize>> = containers.iter().map(|(range, _)| range.clone()).collect();
+    full.retain(|(range, _)| !any_overlaps(&ranges, range));
+    let provisions = full.into_iter().map(|(range, citation)| (range, FullCitation::Provision(citation)));
+    let containers = containers.into_iter().map(|(range, container)| (range, FullCitation::Container(container)));
+    let mut all: Vec<(Range<usize>, FullCitation)> = provisions.chain(containers).collect();
+    all.sort_by_key(|(range, _)| range.start);
+    all
+}
+
+/// Whether a citation names a part or chapter.
+fn is_of_container(citation: &Citation) -> bool {
+    matches!(citation.place, Locator::Numbered { unit: Unit::Part | Unit::Chapter, .. })
+        && citation.subdivisions.is_empty()
 }

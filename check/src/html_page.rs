@@ -1,5 +1,6 @@
 //! The report for people: the document with each finding at its place.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use hornbook_base::sentence::sentence;
@@ -44,6 +45,7 @@ pub fn html_page(title: &str, brief: &Brief, report: &CheckReport) -> String {
 /// The summary, the list of what is wrong or doubtful, and the document with its findings.
 pub fn report_body(brief: &Brief, report: &CheckReport) -> Markup {
     let numbered: Vec<(usize, &Finding)> = (1..).zip(&report.findings).collect();
+    let parts = parts_of(brief, &numbered);
     let listed = |severity: FindingSeverity| numbered.iter().filter(move |(_, finding)| finding.severity() == severity);
     html! {
         p.count {
@@ -52,6 +54,7 @@ pub fn report_body(brief: &Brief, report: &CheckReport) -> Markup {
             time { (report.as_of) } ": " (report.summary.wrong) " wrong, " (report.summary.doubtful) " to look at, "
             (report.summary.right) " right."
         }
+        @for signs in &report.unreadable { p.unreadable { (sentence(&signs.message)) } }
         @for (title, severity) in [("Wrong", FindingSeverity::Wrong), ("To look at", FindingSeverity::Doubtful)] {
             @if listed(severity).next().is_some() {
                 h2 { (title) }
@@ -62,7 +65,7 @@ pub fn report_body(brief: &Brief, report: &CheckReport) -> Markup {
             p { "No citation of a statute or regulation was found." }
         } @else {
             h2 { "The document" }
-            div.checked { @for (range, is_quote) in brief.paragraphs() { (paragraph(brief, range, is_quote, &numbered)) } }
+            div.checked { @for (range, is_quote) in brief.paragraphs() { (paragraph(brief, range, is_quote, &parts)) } }
         }
     }
 }
@@ -136,11 +139,39 @@ fn shortened(text: &str) -> String {
     }
 }
 
-fn paragraph(brief: &Brief, range: Range<usize>, is_quote: bool, numbered: &[(usize, &Finding)]) -> Markup {
-    let start = numbered.partition_point(|(_, finding)| finding.range().start < range.start);
-    let end = numbered.partition_point(|(_, finding)| finding.range().start < range.end);
-    let inside = &numbered[start..end];
-    let content = marked(brief.text(), range, inside);
+/// The part of a finding that is in one paragraph: a quotation may have several.
+struct FindingPart<'f> {
+    number: usize,
+    finding: &'f Finding,
+    range: Range<usize>,
+    is_first: bool,
+    is_last: bool,
+}
+
+/// The parts of all findings, by their beginnings; what contains another part comes before it.
+fn parts_of<'f>(brief: &Brief, numbered: &[(usize, &'f Finding)]) -> Vec<FindingPart<'f>> {
+    let paragraphs: Vec<Range<usize>> = brief.paragraphs().map(|(range, _)| range).collect();
+    let mut parts = Vec::with_capacity(numbered.len());
+    for &(number, finding) in numbered {
+        let own = finding.range();
+        let first = paragraphs.partition_point(|range| range.end <= own.start);
+        let inside = paragraphs[first..].iter().take_while(|range| range.start < own.end);
+        parts.extend(inside.map(|paragraph| FindingPart {
+            number,
+            finding,
+            range: own.start.max(paragraph.start)..own.end.min(paragraph.end),
+            is_first: paragraph.start <= own.start,
+            is_last: own.end <= paragraph.end,
+        }));
+    }
+    parts.sort_by_key(|part| (part.range.start, Reverse(part.range.end)));
+    parts
+}
+
+fn paragraph(brief: &Brief, range: Range<usize>, is_quote: bool, parts: &[FindingPart<'_>]) -> Markup {
+    let start = parts.partition_point(|part| part.range.start < range.start);
+    let end = parts.partition_point(|part| part.range.start < range.end);
+    let content = marked(brief.text(), range, &parts[start..end]);
     if is_quote {
         html! { blockquote { (content) } }
     } else {
@@ -149,25 +180,26 @@ fn paragraph(brief: &Brief, range: Range<usize>, is_quote: bool, numbered: &[(us
 }
 
 /// A range of the text with its findings. A finding within another one is inside its element.
-fn marked(text: &str, range: Range<usize>, mut findings: &[(usize, &Finding)]) -> Markup {
-    let mut parts: Vec<Markup> = Vec::new();
+fn marked(text: &str, range: Range<usize>, mut parts: &[FindingPart<'_>]) -> Markup {
+    let mut shown: Vec<Markup> = Vec::new();
     let mut next = range.start;
-    while let Some(((number, finding), rest)) = findings.split_first() {
-        findings = rest;
-        let own = finding.range();
+    while let Some((FindingPart { number, finding, range: own, is_first, is_last }, rest)) = parts.split_first() {
+        parts = rest;
         if own.start < next || own.end > range.end {
             continue;
         }
-        let inner = rest.partition_point(|(_, other)| other.range().start < own.end);
-        parts.push(html! {
+        let inner = rest.partition_point(|other| other.range.start < own.end);
+        let is_noted = *is_last && finding.severity() != FindingSeverity::Right;
+        shown.push(html! {
             (&text[next..own.start])
-            span class={ "finding " (class(finding.severity())) } id={ "place-" (number) } title=(finding.label()) {
+            span class={ "finding " (class(finding.severity())) } id=[is_first.then(|| format!("place-{number}"))]
+                title=(finding.label()) {
                 (marked(text, own.clone(), &rest[..inner]))
-                @if finding.severity() != FindingSeverity::Right { sup { a href={ "#finding-" (number) } { (number) } } }
+                @if is_noted { sup { a href={ "#finding-" (number) } { (number) } } }
             }
         });
         next = own.end;
-        findings = &rest[inner..];
+        parts = &rest[inner..];
     }
-    html! { @for part in &parts { (part) } (&text[next..range.end]) }
+    html! { @for part in &shown { (part) } (&text[next..range.end]) }
 }

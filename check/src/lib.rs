@@ -16,6 +16,7 @@ mod compare;
 mod found;
 mod html_page;
 mod other_sources;
+mod quotation_marks;
 mod quotations;
 mod report;
 mod sarif;
@@ -24,7 +25,7 @@ mod short_forms;
 mod sources;
 mod verify;
 
-pub use brief::{BRIEF_BYTES_MAX, Brief, BriefError, BriefFormat, BriefPlace};
+pub use brief::{BRIEF_BYTES_MAX, Brief, BriefError, BriefFormat, BriefPlace, UnreadableSigns};
 pub use compare::{Difference, DifferenceKind, compared_text};
 pub use found::Found;
 pub use html_page::{REPORT_STYLE, html_page, report_body};

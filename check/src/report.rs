@@ -9,7 +9,7 @@ use hornbook_corpus::outline::Status;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::brief::BriefPlace;
+use crate::brief::{BriefPlace, UnreadableSigns};
 use crate::compare::Difference;
 
 /// The options of a check.
@@ -56,7 +56,7 @@ pub enum CitationVerdict {
     NotInForce,
     /// Its wording took effect after the day that the check names.
     Reworded,
-    /// A short form that may mean several provisions.
+    /// A short form that may mean several provisions, or a citation with a sign that cannot be read.
     Unclear,
 }
 
@@ -150,10 +150,12 @@ pub enum QuotationVerdict {
     NotFound,
     /// The cited law is not in the corpus, or the document has more to compare than one check does.
     Unchecked,
+    /// A sign of the quotation cannot be read in the document.
+    Unreadable,
 }
 
 impl QuotationVerdict {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Verbatim,
         Self::Marked,
         Self::Punctuation,
@@ -162,6 +164,7 @@ impl QuotationVerdict {
         Self::OtherWording,
         Self::NotFound,
         Self::Unchecked,
+        Self::Unreadable,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -174,6 +177,7 @@ impl QuotationVerdict {
             Self::OtherWording => "other_wording",
             Self::NotFound => "not_found",
             Self::Unchecked => "unchecked",
+            Self::Unreadable => "unreadable",
         }
     }
 
@@ -188,13 +192,14 @@ impl QuotationVerdict {
             Self::OtherWording => "from a wording not in force",
             Self::NotFound => "not found",
             Self::Unchecked => "not checked",
+            Self::Unreadable => "unreadable here",
         }
     }
 
     pub const fn severity(self) -> FindingSeverity {
         match self {
             Self::Verbatim | Self::Marked => FindingSeverity::Right,
-            Self::Punctuation | Self::Unchecked => FindingSeverity::Doubtful,
+            Self::Punctuation | Self::Unchecked | Self::Unreadable => FindingSeverity::Doubtful,
             Self::Altered | Self::Elsewhere | Self::OtherWording | Self::NotFound => FindingSeverity::Wrong,
         }
     }
@@ -352,11 +357,14 @@ pub struct CheckReport {
     /// The day whose law was asked.
     #[schemars(with = "String")]
     pub as_of: Day,
+    /// The signs of the document that cannot be read: what is cited or quoted there may be missed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<UnreadableSigns>,
     pub findings: Vec<Finding>,
 }
 
 impl CheckReport {
-    pub(crate) fn new(mut findings: Vec<Finding>, as_of: Day) -> Self {
+    pub(crate) fn new(mut findings: Vec<Finding>, as_of: Day, unreadable: Vec<UnreadableSigns>) -> Self {
         // What contains another finding comes before it.
         findings.sort_by_key(|finding| (finding.range().start, Reverse(finding.range().end)));
         let mut summary = CheckSummary::default();
@@ -372,6 +380,6 @@ impl CheckReport {
             }
             *summary.verdicts.entry(finding.verdict().to_owned()).or_default() += 1;
         }
-        Self { summary, as_of, findings }
+        Self { summary, as_of, unreadable, findings }
     }
 }

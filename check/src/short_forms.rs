@@ -7,10 +7,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use hornbook_corpus::citation::{BodyRef, Citation, Grammar, Locator, ParseError, Unit};
+use hornbook_corpus::citation::{BodyRef, Citation, Grammar, Locator, MentionedContainer, ParseError, Unit};
 use regex::{Captures, Regex};
 
-use crate::brief::FINDINGS_MAX;
+use crate::brief::{FINDINGS_MAX, UNREADABLE};
 use crate::sources::{BlockItem, CitedText, ShortForm, any_overlaps, beginning_of, end_of, range_at};
 
 /// The number of words before a section sign that may be the name of a code.
@@ -91,6 +91,43 @@ fn series_of(citation: &Citation) -> Series {
     (citation.body, citation.title.clone())
 }
 
+/// A citation that names its code.
+pub(crate) enum FullCitation {
+    Provision(Citation),
+    Container(MentionedContainer),
+}
+
+/// A source that `Id.` may mean.
+#[derive(Clone, PartialEq, Eq)]
+enum LatestSource {
+    Provision(Citation),
+    Container(MentionedContainer),
+    /// A case or another paper.
+    Other,
+}
+
+impl LatestSource {
+    fn provision(&self) -> Option<&Citation> {
+        match self {
+            Self::Provision(citation) => Some(citation),
+            Self::Container(_) | Self::Other => None,
+        }
+    }
+
+    fn series(&self, grammar: &Grammar) -> Option<Series> {
+        match self {
+            Self::Provision(citation) => Some(series_of(citation)),
+            Self::Container(container) => Some(series_of_container(container, grammar)),
+            Self::Other => None,
+        }
+    }
+}
+
+fn series_of_container(container: &MentionedContainer, grammar: &Grammar) -> Series {
+    let title = container.title().filter(|_| grammar.has_titles(container.body()));
+    (container.body(), title.map(Into::into))
+}
+
 /// What the document has cited so far.
 #[derive(Default)]
 pub(crate) struct BriefContext {
@@ -100,18 +137,18 @@ pub(crate) struct BriefContext {
     numbers: HashMap<Box<str>, Series>,
     /// The names that the document defines for a code or an act, the latest last.
     defined: Vec<(String, Series)>,
-    /// The sources of the latest sentence that has any: none for a case.
-    latest: Vec<Option<Citation>>,
+    /// The sources of the latest sentence that has any.
+    latest: Vec<LatestSource>,
     /// The statutes that the paragraph before cites.
     in_block_before: Vec<Citation>,
 }
 
 impl BriefContext {
-    fn cite(&mut self, citation: Option<&Citation>, begins_sentence: bool) {
+    fn cite(&mut self, source: LatestSource, begins_sentence: bool) {
         if begins_sentence {
             self.latest.clear();
         }
-        self.latest.push(citation.cloned());
+        self.latest.push(source);
     }
 
     fn define(&mut self, name: &str, series: Series) {
@@ -122,17 +159,19 @@ impl BriefContext {
         }
     }
 
-    fn add_series(&mut self, citation: &Citation) {
+    fn add_citation(&mut self, citation: &Citation) {
         let series = series_of(citation);
-        let known = self.series.iter().position(|(other, _)| *other == series);
-        let mut shapes = known.map_or_else(Vec::new, |known| self.series.remove(known).1);
-        let shape = citation.number().map(separators).unwrap_or_default();
         if let Some(number) = citation.number() {
             self.numbers.insert(number.into(), series.clone());
         }
-        if !shapes.contains(&shape) {
-            shapes.push(shape);
-        }
+        self.add_series(series, Some(citation.number().map(separators).unwrap_or_default()));
+    }
+
+    /// Adds a code, with the separators of a number of a section of it.
+    fn add_series(&mut self, series: Series, shape: Option<String>) {
+        let known = self.series.iter().position(|(other, _)| *other == series);
+        let mut shapes = known.map_or_else(Vec::new, |known| self.series.remove(known).1);
+        shapes.extend(shape.filter(|shape| !shapes.contains(shape)));
         self.series.push((series, shapes));
         if self.series.len() > CODES_MAX {
             self.series.remove(0);
@@ -140,17 +179,17 @@ impl BriefContext {
     }
 
     /// The only code that the latest sentence with sources cites.
-    fn only_series(&self, before_in_sentence: Option<&Option<Citation>>) -> Option<Series> {
+    fn only_series(&self, before_in_sentence: Option<&LatestSource>, grammar: &Grammar) -> Option<Series> {
         if let Some(before) = before_in_sentence {
-            return before.as_ref().map(series_of);
+            return before.series(grammar);
         }
-        let mut series = self.latest.iter().map(|source| source.as_ref().map(series_of));
+        let mut series = self.latest.iter().map(|source| source.series(grammar));
         let first = series.next()??;
         series.all(|other| other.as_ref() == Some(&first)).then_some(first)
     }
 
-    /// The only provision that the latest sentence with sources cites. The error says why it is not clear.
-    fn meant_by_id(&self, before_in_sentence: Option<&Option<Citation>>) -> Result<Option<Citation>, &'static str> {
+    /// The only source that the latest sentence with sources cites. The error says why it is not clear.
+    fn meant_by_id(&self, before_in_sentence: Option<&LatestSource>) -> Result<LatestSource, &'static str> {
         if let Some(before) = before_in_sentence {
             return Ok(before.clone());
         }
@@ -164,7 +203,7 @@ impl BriefContext {
 
 /// A source before its meaning is known.
 enum SourceCandidate<'t> {
-    Full(Citation),
+    Full(FullCitation),
     Other,
     Id(Captures<'t>),
     Bare(Captures<'t>),
@@ -175,7 +214,7 @@ enum SourceCandidate<'t> {
 /// All sources of a paragraph, in order.
 pub(crate) fn short_forms(
     text: &str,
-    full: Vec<(Range<usize>, Citation)>,
+    full: Vec<(Range<usize>, FullCitation)>,
     others: Vec<Range<usize>>,
     (sentences, quoted): (&[Range<usize>], &[Range<usize>]),
     grammar: &Grammar,
@@ -246,7 +285,7 @@ struct BlockReader<'t, 'c> {
     sentence: usize,
     items: Vec<BlockItem>,
     /// The sources of that sentence.
-    in_sentence: Vec<Option<Citation>>,
+    in_sentence: Vec<LatestSource>,
     /// Where the full citations and other sources are.
     taken: &'t [Range<usize>],
     /// The statutes of this paragraph.
@@ -264,23 +303,18 @@ impl BlockReader<'_, '_> {
         if begins_sentence {
             self.in_sentence.clear();
         }
+        if !matches!(candidate, SourceCandidate::Other) && self.touches_unreadable(&range) {
+            self.sentence = sentence;
+            self.push(range, Some(ShortForm::unreadable()), begins_sentence);
+            return;
+        }
         let form = match candidate {
-            // A letter alone is no number: `title 4, U.S.C., § a long time ago`.
-            SourceCandidate::Full(citation)
-                if citation.number().is_some_and(|number| !number.contains(|sign: char| sign.is_ascii_digit())) =>
-            {
-                let name = self.grammar.body(citation.body).map_or("a code", |body| body.name);
-                Some(ShortForm::malformed(format!("it names '{name}', but no number of a section; check the number")))
-            }
-            SourceCandidate::Full(citation) => {
-                self.context.add_series(&citation);
-                if !self.grammar.has_titles(citation.body)
-                    && let Some(body) = self.grammar.body(citation.body)
-                {
-                    self.context.define(body.name, series_of(&citation));
-                }
-                self.define(range.end, &citation);
-                Some(ShortForm::full(citation))
+            SourceCandidate::Full(FullCitation::Provision(citation)) => Some(self.full(range.end, citation)),
+            SourceCandidate::Full(FullCitation::Container(container)) => {
+                let series = series_of_container(&container, self.grammar);
+                self.context.add_series(series.clone(), None);
+                self.define(range.end, series);
+                Some(ShortForm::container(container))
             }
             SourceCandidate::Other => None,
             SourceCandidate::Id(found) => match self.id(&found) {
@@ -306,19 +340,43 @@ impl BlockReader<'_, '_> {
         self.further_numbers(range.end);
     }
 
+    fn full(&mut self, end: usize, citation: Citation) -> ShortForm {
+        // A letter alone is no number: `title 4, U.S.C., § a long time ago`.
+        if citation.number().is_some_and(|number| !number.contains(|sign: char| sign.is_ascii_digit())) {
+            let name = self.grammar.body(citation.body).map_or("a code", |body| body.name);
+            return ShortForm::malformed(format!("it names '{name}', but no number of a section; check the number"));
+        }
+        self.context.add_citation(&citation);
+        if !self.grammar.has_titles(citation.body)
+            && let Some(body) = self.grammar.body(citation.body)
+        {
+            self.context.define(body.name, series_of(&citation));
+        }
+        self.define(end, series_of(&citation));
+        ShortForm::full(citation)
+    }
+
+    /// Whether a sign of a source, or one next to it, cannot be read.
+    fn touches_unreadable(&self, range: &Range<usize>) -> bool {
+        self.text[range.clone()].contains(UNREADABLE)
+            || self.text[range.end..].starts_with(UNREADABLE)
+            || self.text[..range.start].ends_with(UNREADABLE)
+    }
+
     fn push(&mut self, range: Range<usize>, form: Option<ShortForm>, begins_sentence: bool) {
-        let citation = match form.as_ref().map(|form| &form.cited) {
-            Some(CitedText::Provision(citation)) => Some(citation.clone()),
+        let source = match form.as_ref().map(|form| &form.cited) {
+            Some(CitedText::Provision(citation)) => LatestSource::Provision(citation.clone()),
+            Some(CitedText::Container(container)) => LatestSource::Container(container.clone()),
             // An unclear short form changes nothing of what was cited before it.
             Some(_) => {
                 self.items.push(BlockItem { range, cited: form });
                 return;
             }
-            None => None,
+            None => LatestSource::Other,
         };
-        self.context.cite(citation.as_ref(), begins_sentence);
-        self.in_sentence.push(citation.clone());
-        self.in_block.extend(citation);
+        self.context.cite(source.clone(), begins_sentence);
+        self.in_block.extend(source.provision().cloned());
+        self.in_sentence.push(source);
         self.items.push(BlockItem { range, cited: form });
     }
 
@@ -360,7 +418,7 @@ impl BlockReader<'_, '_> {
     }
 
     /// Reads the definition of a name after a citation: `17 U.S.C. § 101 et seq. (the “Act”)`.
-    fn define(&mut self, end: usize, citation: &Citation) {
+    fn define(&mut self, end: usize, series: Series) {
         let sentence = range_at(self.sentences, end.saturating_sub(1)).map(|place| &self.sentences[place]);
         let rest = &self.text[end..sentence.map_or(end, |sentence| sentence.end.max(end))];
         let rest = beginning_of(rest, DEFINITION_BYTES_MAX);
@@ -368,7 +426,7 @@ impl BlockReader<'_, '_> {
             && let Some(name) = found.name("name")
             && !rest[..found.get_match().start()].contains(['“', '"'])
         {
-            self.context.define(name.as_str().trim_end_matches([',', '.']), series_of(citation));
+            self.context.define(name.as_str().trim_end_matches([',', '.']), series);
         }
     }
 
@@ -377,7 +435,7 @@ impl BlockReader<'_, '_> {
         if let Some(number) = number
             && let Some(series) = self
                 .context
-                .only_series(self.in_sentence.last())
+                .only_series(self.in_sentence.last(), self.grammar)
                 .or_else(|| self.context.numbers.get(number.as_str()).cloned())
         {
             let inside =
@@ -388,8 +446,14 @@ impl BlockReader<'_, '_> {
             return IdMeaning::Statute(form.unwrap_or_else(unread));
         }
         let meant = match self.context.meant_by_id(self.in_sentence.last()) {
-            Ok(Some(citation)) => citation,
-            Ok(None) => return IdMeaning::OtherSource,
+            Ok(LatestSource::Provision(citation)) => citation,
+            Ok(LatestSource::Container(container)) => {
+                let form = ShortForm { is_short: true, ..ShortForm::container(container) };
+                let is_alone = found.name("alone").is_none() && found.name("page").is_none();
+                let unclear = || ShortForm::unclear("the source before it is a title or chapter; cite the section");
+                return IdMeaning::Statute(if is_alone { form } else { unclear() });
+            }
+            Ok(LatestSource::Other) => return IdMeaning::OtherSource,
             Err(why) => return IdMeaning::Statute(ShortForm::unclear(why)),
         };
         if found.name("page").is_some() {
@@ -514,7 +578,7 @@ impl BlockReader<'_, '_> {
 
     /// `subsection (b)` of the statute cited before it.
     fn inside(&self, found: &Captures<'_>) -> Option<ShortForm> {
-        let of_sentence = self.in_sentence.iter().rev().take(NEAR_MAX).flatten().next();
+        let of_sentence = self.in_sentence.iter().rev().take(NEAR_MAX).find_map(LatestSource::provision);
         let near = if self.in_block.is_empty() { &self.context.in_block_before } else { &self.in_block };
         let meant = of_sentence.or_else(|| near.last())?;
         let is_same =
@@ -549,7 +613,7 @@ impl BlockReader<'_, '_> {
         let mut added = Vec::new();
         let mut items = self.items.iter().map(|item| item.range.clone()).peekable();
         let mut before = 0;
-        for (at, sign) in self.text.match_indices('§') {
+        for (at, sign) in self.text.match_indices(['§', UNREADABLE]) {
             if self.items.len() + added.len() > FINDINGS_MAX {
                 break;
             }
@@ -562,7 +626,8 @@ impl BlockReader<'_, '_> {
             }
             if let Some(why) = malformed_before(self.text, at..at + sign.len(), before, self.grammar) {
                 let start = name_start(self.text, at, before);
-                added.push(BlockItem { range: start..at + sign.len(), cited: Some(ShortForm::malformed(why)) });
+                let form = if sign == "§" { ShortForm::malformed(why) } else { ShortForm::unreadable() };
+                added.push(BlockItem { range: start..at + sign.len(), cited: Some(form) });
             }
         }
         self.items.extend(added);

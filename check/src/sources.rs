@@ -1,9 +1,10 @@
 //! The sources of a document: its citations, the cases and papers that it names, and the quotations that belong to
 //! them.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use hornbook_corpus::citation::Citation;
+use hornbook_corpus::citation::{Citation, MentionedContainer};
 
 use crate::brief::BriefBlockKind;
 
@@ -12,9 +13,11 @@ use crate::brief::BriefBlockKind;
 pub(crate) enum CitedText {
     /// It names a provision.
     Provision(Citation),
+    /// It names a title, chapter or other container.
+    Container(MentionedContainer),
     /// It looks like a citation of a code, but cannot be read; with the reason.
     Malformed(String),
-    /// A short form that may mean several provisions, or none.
+    /// A short form that may mean several provisions, or none, or a citation with a sign that cannot be read.
     Unclear(String),
 }
 
@@ -69,8 +72,17 @@ impl ShortForm {
         Self { cited: CitedText::Provision(citation), is_short: false, is_certain: true }
     }
 
+    pub(crate) fn container(container: MentionedContainer) -> Self {
+        Self { cited: CitedText::Container(container), is_short: false, is_certain: true }
+    }
+
     pub(crate) fn malformed(why: String) -> Self {
         Self { cited: CitedText::Malformed(why), is_short: false, is_certain: true }
+    }
+
+    pub(crate) fn unreadable() -> Self {
+        let why = "a sign of it, or one next to it, cannot be read in this document; look at it there";
+        Self { cited: CitedText::Unclear(why.to_owned()), is_short: false, is_certain: false }
     }
 
     pub(crate) fn unclear(why: &str) -> Self {
@@ -82,17 +94,43 @@ impl ShortForm {
     }
 }
 
+/// The part of a quotation that is in one paragraph.
+#[derive(Clone, Debug)]
+pub(crate) struct QuotedPart {
+    pub(crate) block: usize,
+    /// The passage without its quotation marks.
+    pub(crate) range: Range<usize>,
+}
+
 /// A passage in quotation marks, or a block quotation.
 #[derive(Clone, Debug)]
 pub(crate) struct FoundQuotation {
-    /// The passage without its quotation marks.
-    pub(crate) range: Range<usize>,
-    pub(crate) block: usize,
+    /// At least one.
+    pub(crate) parts: Vec<QuotedPart>,
     pub(crate) is_block: bool,
     /// The citations that it may belong to, by their index: the likeliest first. All are equally near.
     pub(crate) sources: Vec<usize>,
     /// Whether it may as well be from something else: its sentence and the next one name no source.
     pub(crate) is_weak: bool,
+}
+
+impl FoundQuotation {
+    /// From the beginning of the first part to the end of the last.
+    pub(crate) fn range(&self) -> Range<usize> {
+        let start = self.parts.first().map_or(0, |first| first.range.start);
+        start..self.parts.last().map_or(start, |last| last.range.end)
+    }
+
+    /// Its words, without the quotation marks at the beginning of paragraphs.
+    pub(crate) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match &*self.parts {
+            [part] => Cow::Borrowed(&text[part.range.clone()]),
+            parts => {
+                let parts: Vec<&str> = parts.iter().map(|part| &text[part.range.clone()]).collect();
+                Cow::Owned(parts.join(" "))
+            }
+        }
+    }
 }
 
 /// The range that contains a place, among ascending ranges.

@@ -33,7 +33,7 @@ pub fn verify_quote(
     citation: Option<&str>,
     quote: &str,
 ) -> Result<QuoteAnswer, SearchError> {
-    let quote = quote.trim().trim_matches(['“', '”', '"']);
+    let quote = quote.trim().trim_matches(['“', '”', '"', '‘', '’', '\'']);
     let quoted = MarkedQuotation::new(quote);
     let mut checker = QuotationChecker::new(engine, law);
     let Some(citation) = citation else {

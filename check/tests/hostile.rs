@@ -5,7 +5,7 @@ use hornbook_check::{Brief, BriefFormat, Found};
 use hornbook_corpus::citation::Grammar;
 use proptest::prelude::*;
 
-const PIECES: [&str; 40] = [
+const PIECES: [&str; 46] = [
     "17 U.S.C. § 107",
     "§",
     "§§ 106, 107",
@@ -20,6 +20,12 @@ const PIECES: [&str; 40] = [
     "“",
     "”",
     "\"",
+    "‘",
+    "’",
+    "'",
+    "\n\n“",
+    "\u{fffd}",
+    "title 17 of the United States Code",
     "[a]",
     ". . .",
     "…",
@@ -63,8 +69,10 @@ proptest! {
         prop_assert_eq!(ranges.len(), found.count());
         prop_assert!(ranges.is_sorted_by_key(|range| range.start), "{text}");
         for range in &ranges {
-            let is_inside = brief.paragraphs().any(|(paragraph, _)| paragraph.start <= range.start && range.end <= paragraph.end);
-            prop_assert!(brief.text().get(range.clone()).is_some_and(|found| !found.is_empty()) && is_inside, "{text}");
+            // A quotation may have several paragraphs.
+            let is_inside = |at: usize| brief.paragraphs().any(|(paragraph, _)| (paragraph.start..=paragraph.end).contains(&at));
+            prop_assert!(brief.text().get(range.clone()).is_some_and(|found| !found.is_empty()), "{text}");
+            prop_assert!(is_inside(range.start) && is_inside(range.end), "{text}");
         }
         prop_assert_eq!(ranges, Found::in_document(&brief, Grammar::built_in()).unwrap().ranges());
     }

@@ -127,13 +127,16 @@ fn write_to(path: &Path, text: &str) -> Result<(), CommandError> {
 
 fn as_text(name: &str, report: &CheckReport, all: bool) -> String {
     let mut out = String::new();
+    for signs in &report.unreadable {
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "{name}: UNREADABLE: {}", signs.message);
+    }
     for finding in report.findings.iter().filter(|finding| all || finding.severity() != FindingSeverity::Right) {
         let sign = match finding.severity() {
             FindingSeverity::Right => "right",
             FindingSeverity::Doubtful => "look",
             FindingSeverity::Wrong => "WRONG",
         };
-        // Writing to a string cannot fail.
         let _ = writeln!(out, "{name}: {}: {sign}: {}: {}", finding.place(), finding.label(), shown(finding));
         let _ = writeln!(out, "    {}", finding.message());
         if let Finding::Quotation(quotation) = finding

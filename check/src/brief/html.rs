@@ -6,6 +6,7 @@ use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::RawKind;
 use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
 
+use super::html_source::HtmlSource;
 use super::{BlockWriter, BriefBlockKind, BriefError};
 
 /// Elements whose text flows on in the paragraph around them.
@@ -21,25 +22,18 @@ const LEFT_OUT: [&str; 8] = ["script", "style", "template", "noscript", "iframe"
 /// Maximum length of a tag: each attribute is compared with all others.
 pub(super) const TAG_BYTES_MAX: usize = 16 << 10;
 
-/// How many times the length of the file may be searched for the places of its texts.
-const SEARCHES_MAX: usize = 16;
-
 pub(super) fn read(source: &str, writer: &mut BlockWriter) -> Result<(), BriefError> {
     if has_long_tag(source) {
         return Err(BriefError::LongTag);
     }
-    let reader = RefCell::new(HtmlReader {
-        source,
-        writer,
-        next: 0,
-        budget: source.len().saturating_mul(SEARCHES_MAX),
-        quotes: 0,
-        left_out: None,
-    });
-    let tokenizer = Tokenizer::new(HtmlSink(reader), TokenizerOpts::default());
+    let reader = HtmlReader { source: HtmlSource::new(source), writer, quotes: 0, left_out: None };
+    let tokenizer = Tokenizer::new(HtmlSink(RefCell::new(reader)), TokenizerOpts::default());
     let input = BufferQueue::default();
-    input.push_back(StrTendril::from_slice(source));
-    let _ = tokenizer.feed(&input);
+    for piece in HtmlSource::pieces(source) {
+        input.push_back(StrTendril::from_slice(&source[piece.clone()]));
+        tokenizer.sink.0.borrow_mut().source.begin(piece);
+        let _ = tokenizer.feed(&input);
+    }
     tokenizer.end();
     tokenizer.sink.0.into_inner().end();
     Ok(())
@@ -65,11 +59,8 @@ fn has_long_tag(source: &str) -> bool {
 struct HtmlSink<'r>(RefCell<HtmlReader<'r>>);
 
 struct HtmlReader<'r> {
-    source: &'r str,
+    source: HtmlSource<'r>,
     writer: &'r mut BlockWriter,
-    /// Where the next text is sought in the file.
-    next: usize,
-    budget: usize,
     /// The number of open block quotations.
     quotes: usize,
     /// The element whose text is left out, and the number of elements of its name that are open.
@@ -83,8 +74,12 @@ impl TokenSink for HtmlSink<'_> {
         let mut reader = self.0.borrow_mut();
         match token {
             Token::CharacterTokens(text) => reader.text(&text),
-            Token::TagToken(tag) => return reader.tag(&tag),
-            _ => {}
+            Token::TagToken(tag) => {
+                reader.source.skip_tag();
+                return reader.tag(&tag);
+            }
+            Token::CommentToken(_) | Token::DoctypeToken(_) => reader.source.skip_other(),
+            Token::NullCharacterToken | Token::EOFToken | Token::ParseError(_) => {}
         }
         TokenSinkResult::Continue
     }
@@ -92,22 +87,10 @@ impl TokenSink for HtmlSink<'_> {
 
 impl HtmlReader<'_> {
     fn text(&mut self, text: &str) {
-        if self.left_out.is_some() {
-            return;
+        let place = self.source.place_of(text);
+        if self.left_out.is_none() {
+            self.writer.push(text, place);
         }
-        let place = self.place_of(text);
-        self.writer.push(text, place);
-    }
-
-    /// Where a text is in the file. A text with an entity is not found there as it is.
-    fn place_of(&mut self, text: &str) -> Option<usize> {
-        let rest = self.source.get(self.next..)?;
-        let rest = &rest.as_bytes()[..rest.len().min(self.budget)];
-        let found = memchr::memmem::find(rest, text.as_bytes());
-        self.budget -= found.map_or(rest.len(), |at| at + text.len());
-        let at = self.next + found?;
-        self.next = at + text.len();
-        Some(at)
     }
 
     fn tag(&mut self, tag: &Tag) -> TokenSinkResult<()> {

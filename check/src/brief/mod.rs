@@ -2,9 +2,11 @@
 
 mod docx;
 mod html;
+mod html_source;
 mod markdown;
 mod pdf;
 mod plain_text;
+mod unreadable;
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -12,6 +14,9 @@ use std::ops::Range;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub(crate) use unreadable::UNREADABLE;
+pub use unreadable::UnreadableSigns;
 
 /// Maximum length of a document, in bytes.
 pub const BRIEF_BYTES_MAX: usize = 1 << 20;
@@ -111,6 +116,11 @@ pub enum BriefError {
          save the document as .docx or text"
     )]
     PdfFont { page: u32, font: String },
+    #[error(
+        "most letters, from page {page} on, are written from right to left, which is not read in .pdf; save the document \
+         as .docx or text"
+    )]
+    RightToLeft { page: u32 },
 }
 
 /// What a block of a document is.
@@ -175,6 +185,7 @@ pub struct Brief {
     notes: Vec<NoteReference>,
     /// Ascending: where in the text a line of a page begins. Empty if the document has no pages.
     page_lines: Vec<PageLine>,
+    unreadable: Vec<UnreadableSigns>,
 }
 
 /// Where a line of a page begins.
@@ -220,6 +231,11 @@ impl Brief {
 
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// The signs that cannot be read. In their place the text has U+FFFD.
+    pub fn unreadable(&self) -> &[UnreadableSigns] {
+        &self.unreadable
     }
 
     pub(crate) fn blocks(&self) -> &[BriefBlock] {
@@ -288,10 +304,14 @@ struct BlockWriter {
     /// The first paragraph of each note, by its label.
     note_blocks: HashMap<String, usize>,
     page_lines: Vec<PageLine>,
+    unreadable: Vec<UnreadableSigns>,
+    /// Whether a soft hyphen follows the text: a place where a word may be divided.
+    has_soft_hyphen: bool,
 }
 
 impl BlockWriter {
-    /// Adds characters to the open block, with their offset in the file. White space becomes spaces.
+    /// Adds characters to the open block, with their offset in the file. White space becomes spaces. Soft hyphens are left
+    /// out, but for those beside a digit: some programs write every hyphen as one.
     fn push(&mut self, characters: &str, source: Option<usize>) {
         for (at, character) in characters.char_indices() {
             self.push_character(character, source.map(|source| source + at));
@@ -300,6 +320,14 @@ impl BlockWriter {
 
     fn push_character(&mut self, character: char, source: Option<usize>) {
         let is_begun = self.text.len() > self.start;
+        if character == '\u{ad}' && !self.text.ends_with(|last: char| last.is_ascii_digit()) {
+            self.has_soft_hyphen = is_begun && self.text.ends_with(char::is_alphabetic);
+            return;
+        }
+        if std::mem::take(&mut self.has_soft_hyphen) && character.is_ascii_digit() {
+            self.text.push('-');
+        }
+        let character = if character == '\u{ad}' { '-' } else { character };
         if character.is_whitespace() || character == '\u{feff}' {
             if is_begun && !self.text.ends_with(' ') {
                 self.text.push(' ');
@@ -335,6 +363,7 @@ impl BlockWriter {
 
     /// Ends the open block. A block without characters is left out.
     fn end(&mut self, kind: BriefBlockKind) {
+        self.has_soft_hyphen = false;
         self.text.truncate(self.text.trim_end_matches(' ').len().max(self.start));
         if self.text.len() > self.start {
             self.blocks.push(BriefBlock { range: self.start..self.text.len(), kind });
@@ -352,7 +381,7 @@ impl BlockWriter {
         if self.is_too_long() {
             return Err(BriefError::TooMuchText);
         }
-        let Self { text, blocks, source_offsets, references, note_blocks, page_lines, .. } = self;
+        let Self { text, blocks, source_offsets, references, note_blocks, page_lines, unreadable, .. } = self;
         let note = |(at, label): (usize, String)| {
             let block = note_blocks.get(&label).copied().filter(|&block| block < blocks.len())?;
             Some(NoteReference { at, block })
@@ -368,6 +397,7 @@ impl BlockWriter {
             source,
             notes,
             page_lines,
+            unreadable,
         })
     }
 }

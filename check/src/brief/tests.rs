@@ -59,6 +59,42 @@ fn every_character_keeps_its_place_in_the_file() {
 }
 
 #[test]
+fn every_character_of_html_keeps_its_place_behind_entities_and_tags() {
+    let source = "<!doctype html><title>a &amp; b</title>\r\n<p title=\"under &sect; 1 > 2\">See&nbsp;&sect;&#160;107 &amp; \
+        under&nbsp;§ 108; <!-- & it's under --> <a href='?x&lt;1&amp;y'>linked</a>&mdash;x < y &am\r\n<b>bold</b>&ltend &notit; &&\n\
+        <script>if (a && b < c) { '§' }</script>&#xa7;&#xa7;last</p>";
+    let brief = Brief::read(source.as_bytes(), BriefFormat::Html).unwrap();
+    assert_eq!(brief.text(), "a & b\nSee § 107 & under § 108; linked—x < y &am bold<end ¬it; && §§last\n",);
+    for (word, written) in [
+        ("b\n", "b</title>"),
+        ("See", "See"),
+        ("§ 107", "&sect;&#160;107"),
+        ("107", "107"),
+        ("& under", "&amp; under"),
+        ("under", "under&nbsp;§"),
+        ("§ 108", "§ 108"),
+        ("linked", "linked"),
+        ("—x", "&mdash;x"),
+        ("x <", "x < y"),
+        ("< y", "< y"),
+        ("&am", "&am\r"),
+        ("bold", "bold"),
+        ("<end", "&ltend"),
+        ("end", "end &notit"),
+        ("¬it", "&notit;"),
+        ("&& ", "&&\n"),
+        ("§§last", "&#xa7;&#xa7;"),
+        ("§last", "&#xa7;last"),
+        ("last", "last"),
+    ] {
+        let place = brief.place(brief.text().find(word).unwrap());
+        let (line, column) = (place.line.unwrap() as usize, place.column.unwrap() as usize);
+        let found: String = source.split('\n').nth(line - 1).unwrap().chars().skip(column - 1).collect();
+        assert!(format!("{found}\n").starts_with(written), "{word} at {line}:{column} is {found}");
+    }
+}
+
+#[test]
 fn markdown_knows_its_notes() {
     let brief = Brief::read("A.[^1]\n\n> B.\n\n- C\n\n[^1]: D.\n".as_bytes(), BriefFormat::Markdown).unwrap();
     let kinds: Vec<BriefBlockKind> = brief.blocks().iter().map(|block| block.kind).collect();

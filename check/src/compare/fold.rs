@@ -9,7 +9,7 @@ use memchr::memmem;
 trait FoldSink {
     fn push(&mut self, byte: u8, at: usize);
 
-    /// A run of ASCII letters and digits, as it is in the text.
+    /// ASCII words with one space between them, as they are in the text.
     fn push_run(&mut self, run: &[u8], at: usize);
 }
 
@@ -19,7 +19,9 @@ impl FoldSink for Vec<u8> {
     }
 
     fn push_run(&mut self, run: &[u8], _at: usize) {
-        self.extend(run.iter().map(u8::to_ascii_lowercase));
+        let start = self.len();
+        self.extend_from_slice(run);
+        self[start..].make_ascii_lowercase();
     }
 }
 
@@ -43,18 +45,17 @@ fn fold_into(text: &str, sink: &mut impl FoldSink) {
     let (mut last_is_quote, mut has_space, mut joins) = (false, false, true);
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
-        if byte.is_ascii_alphanumeric() {
-            let rest = &bytes[at..];
-            let length = rest.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        if IS_WORD[usize::from(byte)] {
+            let length = run_length(&bytes[at..]);
             if has_space && !joins {
                 sink.push(b' ', at);
             }
-            sink.push_run(&rest[..length], at);
+            sink.push_run(&bytes[at..at + length], at);
             (last_is_quote, has_space, joins) = (false, false, false);
             at += length;
             continue;
         }
-        let letter = text[at..].chars().next().unwrap_or(' ');
+        let letter = if byte.is_ascii() { char::from(byte) } else { text[at..].chars().next().unwrap_or(' ') };
         let class = class_of(letter);
         let is_spaced = has_space && !joins;
         match class {
@@ -92,6 +93,27 @@ fn fold_into(text: &str, sink: &mut impl FoldSink) {
         at += letter.len_utf8();
     }
 }
+
+/// The length of the words with one space between them at the beginning of a text.
+fn run_length(text: &[u8]) -> usize {
+    let is_word = |at: usize| text.get(at).is_some_and(|byte| IS_WORD[usize::from(*byte)]);
+    let mut end = 0;
+    while is_word(end) || text.get(end) == Some(&b' ') && is_word(end + 1) {
+        end += 1;
+    }
+    end
+}
+
+/// Whether a byte is an ASCII letter or digit.
+static IS_WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        table[byte] = (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    table
+};
 
 fn push_letter(letter: char, at: usize, sink: &mut impl FoldSink) {
     if let Some(plain) = ligature(letter) {

@@ -16,7 +16,7 @@ const LEVELS_MAX: usize = 8;
 const NUMBER_LEN_MAX: usize = 16;
 
 /// The full name of each level, and its other spellings. Levels that are outer ones in most codes come first.
-const LEVELS: [&[&str]; 14] = [
+pub(super) const LEVELS: [&[&str]; 14] = [
     &["title", "tit", "t"],
     &["subtitle", "subtit"],
     &["division", "div"],
@@ -113,32 +113,40 @@ impl Grammar {
     /// codes whose section numbers begin with the numbers of their containers have such names.
     pub fn parse_numbered_container(&self, text: &str) -> Option<NumberedContainer> {
         let folded = CitationText::new(text);
-        let start = folded.skip_spaces(0);
-        let title = tail::read_title(folded, start);
-        let (name, end) = self.forms.names.longest(folded, title.map_or(start, |(_, end)| folded.skip_spaces(end)))?;
-        let is_of_one = name.shared.is_none() && !(title.is_some() && name.title.is_some());
-        let form = self.forms.row(name.body).filter(|form| form.constitution.is_none() && is_of_one)?;
-        let title = title.map(|(title, _)| title).or(name.title);
-        let is_title_of = |rule: &TitleRule| title.is_some_and(|title| rule.has(title));
-        if form.title.as_ref().is_some_and(|rule| !is_title_of(rule)) {
-            return None;
-        }
-        if !form.has_prefixed_numbers() || title.is_some() != form.title.is_some() {
-            return None;
-        }
-        let mut pos = folded.skip_comma(end);
-        if let Some((_, Unit::Section, after)) = tail::read_mark(folded, pos) {
-            pos = folded.skip_spaces(after);
-        }
-        let (number, end) = read_number(folded, pos)?;
+        let (named, end) = numbered_container_at(&self.forms, folded, folded.skip_spaces(0))?;
         let end = folded.skip_comma(if folded.folded_at(end) == b'.' { end + 1 } else { end });
-        let is_number = number.starts_with(|first: char| first.is_ascii_digit());
-        let title = title.map(|title| title.to_ascii_uppercase().into());
-        // A section number of the federal regulations always begins with the number of the part.
-        let level = Some(PART).filter(|_| form.body().key == CFR_KEY);
-        let named = NumberedContainer { body: name.body, title, number, level };
-        (is_number && folded.folded_at(end) == END).then_some(named)
+        (folded.folded_at(end) == END).then_some(named)
     }
+}
+
+/// The container at `start` that the name of a code and a number identify, and its end.
+pub(super) fn numbered_container_at(
+    forms: &Forms,
+    text: CitationText<'_>,
+    start: usize,
+) -> Option<(NumberedContainer, usize)> {
+    let title = tail::read_title(text, start);
+    let (name, end) = forms.names.longest(text, title.map_or(start, |(_, end)| text.skip_spaces(end)))?;
+    let is_of_one = name.shared.is_none() && !(title.is_some() && name.title.is_some());
+    let form = forms.row(name.body).filter(|form| form.constitution.is_none() && is_of_one)?;
+    let title = title.map(|(title, _)| title).or(name.title);
+    let is_title_of = |rule: &TitleRule| title.is_some_and(|title| rule.has(title));
+    if form.title.as_ref().is_some_and(|rule| !is_title_of(rule)) {
+        return None;
+    }
+    if !form.has_prefixed_numbers() || title.is_some() != form.title.is_some() {
+        return None;
+    }
+    let mut pos = text.skip_comma(end);
+    if let Some((_, Unit::Section, after)) = tail::read_mark(text, pos) {
+        pos = text.skip_spaces(after);
+    }
+    let (number, end) = read_number(text, pos)?;
+    let is_number = number.starts_with(|first: char| first.is_ascii_digit());
+    let title = title.map(|title| title.to_ascii_uppercase().into());
+    // A section number of the federal regulations always begins with the number of the part.
+    let level = Some(PART).filter(|_| form.body().key == CFR_KEY);
+    is_number.then_some((NumberedContainer { body: name.body, title, number, level }, end))
 }
 
 /// Formats one level: `Chapter 21`, `SFAR 73`.
@@ -197,6 +205,8 @@ pub(super) fn container_at(forms: &Forms, text: CitationText<'_>, start: usize) 
     let mut outer = 0;
     while levels.len() < LEVELS_MAX
         && let Some((level, level_end)) = read_level(text, pos)
+        // `title 11 of the United States Code, title 42 ...` names another container after the comma.
+        && levels.iter().all(|(other, _)| *other != level.0)
     {
         // In `Appendix A to 12 CFR part 1002`, the part contains the levels named before it.
         let place = if is_within { outer } else { levels.len() };

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::matching::Matcher;
 use super::names::NameTrie;
-use super::text::{END, SECTION_SIGN};
+use super::text::{CitationText, END, SECTION_SIGN};
 use super::value::Citation;
 
 /// The words, besides names of codes, that can begin a citation in prose order (`section 5 of ...`).
@@ -70,8 +70,7 @@ impl<'g, 't> Citations<'g, 't> {
     }
 
     /// The position after the word or character at `pos`.
-    fn step(&self, pos: usize) -> usize {
-        let text = self.matcher.text;
+    pub(super) fn step(text: CitationText<'_>, pos: usize) -> usize {
         let (sign, len) = text.at(pos);
         let mut next = pos + len;
         if sign.is_ascii_alphanumeric() {
@@ -118,7 +117,7 @@ impl Iterator for Citations<'_, '_> {
                     self.pos = found.end.max(self.pos + 1);
                     self.pending = found.items.into();
                 }
-                None => self.pos = self.step(self.pos),
+                None => self.pos = Self::step(self.matcher.text, self.pos),
             }
         }
     }

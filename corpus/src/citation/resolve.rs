@@ -393,7 +393,12 @@ impl Grammar {
         number.starts_with(|sign: char| sign.is_ascii_digit()).then(|| self.parse(&format!("{head}{number}")).ok())?
     }
 
-    fn resolution_of<H: NodeLookup>(&self, mut held: Vec<NodeOrdinal>, cited: CitedItem, holdings: &H) -> Resolution {
+    pub(super) fn resolution_of<H: NodeLookup>(
+        &self,
+        mut held: Vec<NodeOrdinal>,
+        cited: CitedItem,
+        holdings: &H,
+    ) -> Resolution {
         match (held.len(), held.pop()) {
             (1, Some(node)) => Resolution::Resolved { node, cited },
             (_, Some(last)) => {

@@ -9,8 +9,8 @@ use hornbook_corpus::cards::Card;
 use hornbook_corpus::cfr_chapters::{CFR_KEY, CfrChapter};
 use hornbook_corpus::citation::{
     ActSection, Citation, CitationKey, CitedItem, Container, ContainerLevel, Coverage, EnclosingProvision, Grammar,
-    GrammarBody, HeldActSection, LawDivision, Locator, NamedContainer, NodeLookup, NumberedContainer, ParseError,
-    ProvisionLookup, RANGE_MAX, Resolution, Unit,
+    GrammarBody, HeldActSection, LawDivision, Locator, MentionedContainer, NamedContainer, NodeLookup,
+    NumberedContainer, ParseError, ProvisionLookup, RANGE_MAX, Resolution, Unit,
 };
 use hornbook_corpus::citation_index::CitationKind;
 use hornbook_corpus::code_titles::PrintedWithin;
@@ -220,6 +220,18 @@ impl Engine {
     /// The answer to a citation that was found in a text, as the law is on a day.
     pub fn answer_on(&self, law: &LawOnDay, citation: Citation) -> Result<CitationAnswer, SearchError> {
         let resolution = self.snapshot().grammar().resolve_one(citation, &SnapshotHoldings(self))?;
+        let mut answer = self.answer(resolution)?;
+        self.show_on(law, &mut answer)?;
+        Ok(answer)
+    }
+
+    /// The answer to a title, chapter or other container that a text cites, as the law is on a day.
+    pub fn container_answer_on(
+        &self,
+        law: &LawOnDay,
+        container: &MentionedContainer,
+    ) -> Result<CitationAnswer, SearchError> {
+        let resolution = self.snapshot().grammar().resolve_container(container, &SnapshotHoldings(self))?;
         let mut answer = self.answer(resolution)?;
         self.show_on(law, &mut answer)?;
         Ok(answer)

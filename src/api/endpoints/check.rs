@@ -93,6 +93,9 @@ impl ForModel for CheckReply {
             "{} citations, {} quotations: {} wrong, {} to look at, {} right, by the law of {}.",
             summary.citations, summary.quotations, summary.wrong, summary.doubtful, summary.right, self.report.as_of
         );
+        for signs in &self.report.unreadable {
+            let _ = writeln!(shown.text, "UNREADABLE: {}", signs.message);
+        }
         shown.notes(&self.notices);
         let (wrong, others): (Vec<_>, Vec<_>) =
             self.report.findings.iter().partition(|finding| finding.severity() == FindingSeverity::Wrong);

@@ -9,6 +9,7 @@ use lopdf::{Dictionary, Document, Error, Object, Stream};
 use super::font::{Font, Shown};
 use super::objects::{UNPACKED_BYTES_MAX, dictionary, is_subtype};
 use super::tokens::{ContentTokens, Operand};
+use crate::brief::unreadable::{UNREADABLE, UnreadableCause, UnreadableCount};
 use crate::brief::{BriefError, TEXT_BYTES_MAX};
 
 /// Maximum number of forms within forms.
@@ -31,6 +32,8 @@ pub(super) struct PrintedPiece {
     pub(super) right: f64,
     pub(super) y: f64,
     pub(super) size: f64,
+    /// Whether letters in it are written from right to left: each is U+FFFD.
+    pub(super) is_right_to_left: bool,
 }
 
 /// A transformation `[a b c d e f]` of the plane.
@@ -71,12 +74,26 @@ pub(super) struct PageText<'a> {
     forms: usize,
     page: u32,
     pieces: Vec<PrintedPiece>,
+    unreadable: UnreadableCount,
 }
 
 impl<'a> PageText<'a> {
     pub(super) fn new(document: &'a Document) -> Self {
-        let fonts = HashMap::new();
-        Self { document, fonts, unpacked: 0, text_bytes: 0, forms: 0, page: 0, pieces: Vec::new() }
+        Self {
+            document,
+            fonts: HashMap::new(),
+            unpacked: 0,
+            text_bytes: 0,
+            forms: 0,
+            page: 0,
+            pieces: Vec::new(),
+            unreadable: UnreadableCount::default(),
+        }
+    }
+
+    /// The signs that could not be read on all pages.
+    pub(super) fn into_unreadable(self) -> UnreadableCount {
+        self.unreadable
     }
 
     pub(super) fn read(
@@ -264,23 +281,23 @@ impl<'a> PageText<'a> {
                         let is_blank = code == b" ";
                         let code = code.iter().fold(0, |code, &byte| code << 8 | u32::from(byte));
                         shown.clear();
-                        match font.shown(code) {
-                            Shown::Text(known) => known.chars().for_each(|character| spell(character, &mut shown)),
-                            Shown::Character(character) => spell(character, &mut shown),
-                            Shown::Unknown => {
-                                let font = font.name.clone();
-                                return Err(BriefError::PdfFont { page: self.page, font });
-                            }
-                        }
+                        let is_right_to_left = self.read_sign(font, code, &mut shown);
                         let (left, y, size) = place(text, state);
                         let space = state.character_space + if is_blank { state.word_space } else { 0.0 };
                         let advance = (font.width(code) * state.size + space) * state.scale;
                         *text = product(&[1.0, 0.0, 0.0, 1.0, advance, 0.0], text);
                         let (right, _, _) = place(text, state);
-                        let piece =
-                            piece.get_or_insert_with(|| PrintedPiece { text: String::new(), left, right, y, size });
+                        let piece = piece.get_or_insert_with(|| PrintedPiece {
+                            text: String::new(),
+                            left,
+                            right,
+                            y,
+                            size,
+                            is_right_to_left: false,
+                        });
                         piece.text.push_str(&shown);
                         piece.right = right;
+                        piece.is_right_to_left |= is_right_to_left;
                     }
                 }
                 _ => {}
@@ -296,6 +313,30 @@ impl<'a> PageText<'a> {
             self.pieces.push(piece);
         }
         Ok(())
+    }
+
+    /// Writes what a code shows, and returns whether that is written from right to left.
+    fn read_sign(&mut self, font: &Font, code: u32, shown: &mut String) -> bool {
+        let mut one = [0; 4];
+        let text = match font.shown(code) {
+            Shown::Text(known) => known,
+            Shown::Character(character) => &*character.encode_utf8(&mut one),
+            Shown::Unknown => {
+                self.unreadable.add(self.page, UnreadableCause::Font(font.name.clone()));
+                shown.push(UNREADABLE);
+                return false;
+            }
+        };
+        if text.contains(is_right_to_left) {
+            self.unreadable.add(self.page, UnreadableCause::RightToLeft);
+            shown.push(UNREADABLE);
+            return true;
+        }
+        text.chars().for_each(|character| spell(character, shown));
+        if shown.contains(|character: char| character != ' ') {
+            self.unreadable.add_readable();
+        }
+        false
     }
 
     /// Some programs print bold text twice, a little apart.
@@ -321,7 +362,12 @@ fn place(text: &Matrix, state: &TextState) -> (f64, f64, f64) {
     }
 }
 
-/// Adds a character; a ligature as its letters. A soft hyphen and what has no width are left out.
+/// Whether a letter is one of a script that is written from right to left, such as Hebrew and Arabic.
+fn is_right_to_left(letter: char) -> bool {
+    matches!(letter, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}' | '\u{10800}'..='\u{10fff}')
+}
+
+/// Adds a character; a ligature as its letters. What has no width is left out.
 fn spell(character: char, out: &mut String) {
     match character {
         'ﬀ' => out.push_str("ff"),
@@ -330,7 +376,6 @@ fn spell(character: char, out: &mut String) {
         'ﬃ' => out.push_str("ffi"),
         'ﬄ' => out.push_str("ffl"),
         'ﬅ' | 'ﬆ' => out.push_str("st"),
-        '\u{ad}' => out.push('-'),
         '\u{200b}' | '\u{feff}' => {}
         _ if character.is_whitespace() || character.is_control() => out.push(' '),
         _ => out.push(character),

@@ -37,6 +37,8 @@ impl BaseEncoding {
             (_, 0x20..=0x7e) => Some(char::from(code)),
             (_, ..=0x7f) => None,
             (Self::WinAnsi, 0x80..=0x9f) => of(WIN_ANSI_80, 0x80),
+            // A hyphen, which is shown everywhere.
+            (Self::WinAnsi, 0xad) => Some('-'),
             (Self::WinAnsi, _) => Some(char::from(code)),
             (Self::MacRoman, _) => of(MAC_ROMAN_80, 0x80),
             (Self::Standard, ..=0x9f) => None,

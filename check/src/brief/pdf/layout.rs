@@ -150,15 +150,22 @@ impl PrintedParagraph {
     }
 }
 
+/// The hyphens at which a word is divided; the last is a soft one.
+const HYPHENS: [char; 3] = ['-', '‐', '\u{ad}'];
+
 /// A word is divided at the end of its line: a letter and a hyphen, and a small letter in the next line.
 fn is_hyphenated(line: &str, next: Option<&str>) -> bool {
-    let is_divided = line.strip_suffix(['-', '‐']).is_some_and(|word| word.ends_with(char::is_alphabetic));
-    is_divided && next.is_some_and(|next| next.starts_with(char::is_lowercase))
+    let is_divided = line.strip_suffix(HYPHENS).is_some_and(|word| word.ends_with(char::is_alphabetic));
+    let is_soft = line.ends_with('\u{ad}');
+    is_divided
+        && next.is_some_and(|next| {
+            next.starts_with(|first: char| first.is_lowercase() || is_soft && first.is_alphabetic())
+        })
 }
 
 fn without_hyphen<'a>(line: &'a str, next: Option<&str>) -> &'a str {
     match is_hyphenated(line, next) {
-        true => line.trim_end_matches(['-', '‐']),
+        true => line.trim_end_matches(HYPHENS),
         false => line,
     }
 }
@@ -182,6 +189,7 @@ fn lines(mut pieces: Vec<PrintedPiece>) -> Vec<PrintedLine> {
             }
         }
     }
+    order_around_right_to_left(&mut pieces);
     let mut lines: Vec<PrintedLine> = Vec::new();
     for piece in pieces {
         match lines.last_mut().filter(|line| is_same_line(line, &piece)) {
@@ -212,6 +220,15 @@ fn lines(mut pieces: Vec<PrintedPiece>) -> Vec<PrintedLine> {
     lines.retain(|line| !line.text.trim_start().is_empty());
     number(&mut lines);
     lines
+}
+
+/// Letters that are written from right to left may be drawn one after the other to the left: what is drawn on their
+/// baseline before and after them is put in order.
+fn order_around_right_to_left(pieces: &mut [PrintedPiece]) {
+    let groups = pieces.chunk_by_mut(|before, after| (before.y - after.y).abs() < 0.3 * before.size);
+    for group in groups.filter(|group| group.iter().any(|piece| piece.is_right_to_left)) {
+        group.sort_by(|a, b| a.left.total_cmp(&b.left));
+    }
 }
 
 fn is_same_line(line: &PrintedLine, piece: &PrintedPiece) -> bool {

@@ -1,5 +1,5 @@
-//! Documents as pages, `.pdf`: the text that their pages show, in lines and paragraphs. Letters are never guessed: a
-//! font that does not say what its glyphs mean is an error.
+//! Documents as pages, `.pdf`: the text that their pages show, in lines and paragraphs. Letters are never guessed: a sign
+//! whose font does not say what it means becomes U+FFFD, and a document of which most signs cannot be read is refused.
 
 mod cmap;
 mod content;
@@ -12,6 +12,7 @@ mod tokens;
 use hornbook_corpus::damage::catch_panic_as_damage;
 use lopdf::{Dictionary, Document, Error, LoadOptions, Object, ObjectId};
 
+use super::unreadable::UnreadableCause;
 use super::{BlockWriter, BriefError};
 use content::PageText;
 use objects::{UNPACKED_BYTES_MAX, dictionary};
@@ -66,6 +67,13 @@ fn read_pages(bytes: &[u8], writer: &mut BlockWriter) -> Result<(), BriefError> 
     if read.iter().all(Vec::is_empty) {
         return Err(BriefError::PdfWithoutText);
     }
+    let unreadable = text.into_unreadable();
+    match unreadable.most() {
+        Some((page, UnreadableCause::Font(font))) => return Err(BriefError::PdfFont { page, font: font.clone() }),
+        Some((page, UnreadableCause::RightToLeft)) => return Err(BriefError::RightToLeft { page }),
+        None => {}
+    }
+    writer.unreadable = unreadable.finish();
     layout::write(read, writer);
     Ok(())
 }

@@ -78,8 +78,64 @@ ment.) Tj ET";
 fn differences_name_signs_and_ligatures() {
     let font = "<</Type/Font/Subtype/Type1/BaseFont/ABCDEF+Own/FontDescriptor<</Flags 4>>/Encoding<</Differences[1/section/quotedblleft/quotedblright/fi/f_x/uni2014 65/A/B.alt]>>>>";
     assert_eq!(text(font, r"BT /F1 12 Tf 72 700 Td (\001A\002\004\003\006B) Tj ET"), ["§A“fi”—B"]);
-    let unknown = read(&pages(font, &[r"BT /F1 12 Tf 72 700 Td (A\005) Tj ET"], &[]));
+    let unknown = read(&pages(font, &[r"BT /F1 12 Tf 72 700 Td (A\005\007) Tj ET"], &[]));
     assert_eq!(unknown, Err(BriefError::PdfFont { page: 1, font: "ABCDEF+Own".to_owned() }));
+}
+
+#[test]
+fn a_sign_without_meaning_is_shown_and_reported() {
+    let font = "<</Type/Font/Subtype/Type1/BaseFont/ABCDEF+Own/Encoding<</Differences[1/g17]>>>>";
+    let contents = ["(Fair use) Tj", r"(as it is\001or d, and the\001) Tj"]
+        .map(|text| format!("BT /F1 12 Tf 72 700 Td {text} ET"));
+    let bytes = pages(font, &[&contents[0], &contents[1], &contents[1]], &[]);
+    let brief = Brief::read(&bytes, BriefFormat::Pdf).unwrap();
+    assert!(brief.text().contains("as it is\u{fffd}or d"), "{}", brief.text());
+    let [signs] = brief.unreadable() else { panic!("{:?}", brief.unreadable()) };
+    assert_eq!((&*signs.pages, signs.font.as_deref(), signs.signs), (&[2, 3][..], Some("ABCDEF+Own"), 4));
+    assert!(signs.message.starts_with("pages 2 and 3: the font ABCDEF+Own does not say"), "{}", signs.message);
+}
+
+#[test]
+fn soft_hyphens_divide_words_only_at_the_end_of_a_line() {
+    let map = stream(
+        "",
+        "1 beginbfrange <0041> <005A> <0041> endbfrange 1 beginbfrange <0061> <007A> <0061> endbfrange \
+         1 beginbfrange <0020> <003F> <0020> endbfrange 1 beginbfchar <00AD> <00AD> endbfchar",
+    );
+    let code = |text: &str| text.chars().map(|letter| format!("{:04x}", letter as u32)).collect::<String>();
+    let content = format!(
+        "BT /F1 12 Tf 72 700 Td <{}> Tj 0 -14 Td <{}> Tj ET",
+        code("non\u{ad}profit, 300aa\u{ad}1, 55.1\u{ad}1200, in\u{ad}"),
+        code("Fringe")
+    );
+    assert_eq!(read(&pages(COMPOSITE, &[&content], &[map])).unwrap(), ["nonprofit, 300aa-1, 55.1-1200, inFringe"]);
+    // In this encoding the code is that of a hyphen.
+    assert_eq!(text(WIN_ANSI, r"BT /F1 12 Tf 72 700 Td (well\255known) Tj ET"), ["well-known"]);
+}
+
+#[test]
+fn letters_from_right_to_left_are_said_to_be_unreadable() {
+    let map = stream(
+        "",
+        "1 beginbfrange <0041> <005A> <0041> endbfrange 1 beginbfrange <0061> <007A> <0061> endbfrange \
+         1 beginbfchar <0020> <0020> endbfchar 1 beginbfrange <05D0> <05DA> <05D0> endbfrange",
+    );
+    let code = |text: &str| text.chars().map(|letter| format!("{:04x}", letter as u32)).collect::<String>();
+    let font = COMPOSITE.replace("/W[3[250] 5 6 500]", "");
+    // In the order in which they are read: each further to the left.
+    let drawn = |at: u32, text: &str| format!("1 0 0 1 {at} 700 Tm <{}> Tj ", code(text));
+    let content = format!(
+        "BT /F1 12 Tf {}{}{}{}ET",
+        drawn(72, "the word "),
+        drawn(138, "\u{5d0}"),
+        drawn(132, "\u{5d1}"),
+        drawn(150, "means this")
+    );
+    let brief = Brief::read(&pages(&font, &[&content], std::slice::from_ref(&map)), BriefFormat::Pdf).unwrap();
+    assert_eq!(brief.text(), "the word \u{fffd}\u{fffd} means this\n");
+    assert_eq!((brief.unreadable()[0].font.as_deref(), brief.unreadable()[0].signs), (None, 2));
+    let most = format!("BT /F1 12 Tf 72 700 Td <{}> Tj ET", code("a\u{5d0}\u{5d1}"));
+    assert_eq!(read(&pages(&font, &[&most], &[map])), Err(BriefError::RightToLeft { page: 1 }));
 }
 
 const COMPOSITE: &str = "<</Type/Font/Subtype/Type0/BaseFont/Serif/Encoding/Identity-H/ToUnicode 4 0 R/DescendantFonts[<</Type/Font/Subtype/CIDFontType2/DW 500/W[3[250] 5 6 500]>>]>>";
