@@ -72,7 +72,7 @@ impl BodyPair<'_> {
                 changes.push(self.gone(node));
             }
         }
-        let mut changes = self.joined(changes)?;
+        let mut changes = self.joined(&changes)?;
         self.name_ended_ranges(&mut changes)?;
         self.name_old_containers(&mut changes);
         self.leave_out_what_is_in_missing(&mut changes);

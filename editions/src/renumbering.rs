@@ -17,12 +17,12 @@ const OTHER_LAW_SHARE_MAX: f64 = 0.2;
 
 /// The provisions that could be one under two numbers, as places in the list of changes.
 #[derive(Default)]
-struct Candidates {
+struct JoinCandidates {
     places: Vec<usize>,
     prints: Vec<TextPrint>,
 }
 
-impl Candidates {
+impl JoinCandidates {
     fn push(&mut self, place: usize, of: &Snapshot, node: Option<NodeOrdinal>) -> Result<(), CompareError> {
         let Some(node) = node.filter(|node| of.outline.is_provision(*node)) else { return Ok(()) };
         let span = of.nodes.get(node)?.wordings[0].text;
@@ -36,8 +36,8 @@ impl Candidates {
 
 impl BodyPair<'_> {
     /// Joins provisions that went with those that came, where their words are the same or alike.
-    pub(crate) fn joined(&self, changes: Vec<LawChange>) -> Result<Vec<LawChange>, CompareError> {
-        let (mut gone, mut came) = (Candidates::default(), Candidates::default());
+    pub(crate) fn joined(&self, changes: &[LawChange]) -> Result<Vec<LawChange>, CompareError> {
+        let (mut gone, mut came) = (JoinCandidates::default(), JoinCandidates::default());
         for (place, change) in changes.iter().enumerate() {
             let has_other_law = self.may_have_other_law(change)?;
             if has_other_law || is_gone(change.kind) {
@@ -47,7 +47,7 @@ impl BodyPair<'_> {
                 came.push(place, self.new, change.new)?;
             }
         }
-        let mut left = Unjoined::new(&changes);
+        let mut left = Unjoined::new(changes);
         let mut joined = Vec::new();
         for (one, other) in match_by_content(&gone.prints, &came.prints) {
             let (gone, came) = (gone.places[one], came.places[other]);
@@ -60,7 +60,7 @@ impl BodyPair<'_> {
                 left.take(gone, came);
             }
         }
-        for (gone, came) in self.same_containers(&changes, &joined)? {
+        for (gone, came) in self.same_containers(changes, &joined)? {
             joined.push(self.renumbered(changes[gone], changes[came])?);
             left.take(gone, came);
         }
