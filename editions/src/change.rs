@@ -24,7 +24,7 @@ pub struct LawChange {
 pub enum ChangeKind {
     /// It is new.
     Added,
-    /// It is law again.
+    /// It is law again, with the same heading or words.
     Restored,
     /// The newer edition says that it is repealed.
     Repealed,
@@ -43,12 +43,15 @@ pub enum ChangeKind {
     Moved,
     /// The publisher states otherwise whether and when it is law.
     Restated,
-    /// Only notes and credits differ.
+    /// Only notes and credits differ, or what only one edition has was not law in it.
     Notes,
+    /// Only the newer edition contains it, but its source credit does not say that it is new: it names an act from
+    /// before the older edition, or begins with an amendment or another number. The older copy may be incomplete.
+    Found,
 }
 
 impl ChangeKind {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Added,
         Self::Restored,
         Self::Repealed,
@@ -60,6 +63,7 @@ impl ChangeKind {
         Self::Moved,
         Self::Restated,
         Self::Notes,
+        Self::Found,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -75,6 +79,7 @@ impl ChangeKind {
             Self::Moved => "moved",
             Self::Restated => "restated",
             Self::Notes => "notes",
+            Self::Found => "found",
         }
     }
 

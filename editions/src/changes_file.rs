@@ -13,7 +13,7 @@ use hornbook_corpus::snapshot::Snapshot;
 use crate::change::{ChangeKind, ChangedParts, LawChange};
 
 /// Raised with every change of the file or of the rules by which it is made: older files are made again.
-const KIND: FileKind = FileKind { magic: *b"HBCHANGE", version: 1 };
+const KIND: FileKind = FileKind { magic: *b"HBCHANGE", version: 2 };
 
 /// The value in place of a node that one edition does not have.
 const NO_NODE: u32 = u32::MAX;

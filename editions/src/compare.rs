@@ -1,21 +1,23 @@
 //! Compares a code body of two snapshots, node by node.
 //!
-//! Nodes are matched by their ids, which come from their places in the code, then by their words. The wording that is
+//! Nodes are matched by their ids, which come from their places in the code, then by their words (`renumbering`). The wording that is
 //! compared is the one in force on the last day of each edition; the others are compared as `wordings`.
 
 use hornbook_corpus::catalogue::CodeBody;
+use hornbook_corpus::citation_index::CitationKind;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 use hornbook_corpus::nodes::{NodeRecord, NodesError, Wording};
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::texts::{Span, TextDamaged};
-use rustc_hash::FxHashMap;
 
 use crate::change::{ChangeKind, ChangedParts, LawChange};
 use crate::changes_file::BodyChanges;
-use crate::content_match::{TextPrint, match_by_content};
-use crate::words::{has_same_words, tokens};
+use crate::content_match::{SHARE_MIN, shared_passages};
+use crate::credit::{acts, acts_added, is_of_earlier_year, is_older_than};
+use crate::edition::CodeEdition;
+use crate::words::{has_same_letters, has_same_words, words};
 
 /// Why editions could not be compared.
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +38,8 @@ pub fn compare(
     let mut all = Vec::new();
     for body in &new.catalogue.code_bodies {
         let Some(old_body) = old.catalogue.code_body(body.id) else { continue };
-        let pair = BodyPair { old, new, old_body: old_body.nodes, new_body: body.nodes };
+        let old_through = CodeEdition::of(old, old_body).current_through;
+        let pair = BodyPair { old, new, old_body: old_body.nodes, new_body: body.nodes, old_through };
         all.push(BodyChanges { body: body.id, changes: pair.changes(&mut progress)? });
     }
     Ok(all)
@@ -47,11 +50,14 @@ pub fn without_counterpart<'s>(of: &'s Snapshot, other: &'s Snapshot) -> impl It
     of.catalogue.code_bodies.iter().filter(|body| other.catalogue.code_body(body.id).is_none())
 }
 
-struct BodyPair<'s> {
-    old: &'s Snapshot,
-    new: &'s Snapshot,
+/// A code body of two snapshots.
+pub(crate) struct BodyPair<'s> {
+    pub(crate) old: &'s Snapshot,
+    pub(crate) new: &'s Snapshot,
     old_body: OrdinalRange,
     new_body: OrdinalRange,
+    /// The day through which the older edition is current.
+    old_through: Option<Day>,
 }
 
 impl BodyPair<'_> {
@@ -63,20 +69,65 @@ impl BodyPair<'_> {
         }
         for node in self.old_body.iter().map(NodeOrdinal) {
             if self.in_new(node).is_none() {
-                let parts = ChangedParts::default();
-                changes.push(LawChange {
-                    kind: ChangeKind::Missing,
-                    old: Some(node),
-                    new: None,
-                    parts,
-                    effective: None,
-                });
+                changes.push(self.gone(node));
             }
         }
-        let mut changes = self.joined(changes)?;
+        let mut changes = self.joined(&changes)?;
+        self.name_ended_ranges(&mut changes)?;
+        self.name_old_containers(&mut changes);
         self.leave_out_what_is_in_missing(&mut changes);
         self.order(&mut changes);
         Ok(changes)
+    }
+
+    pub(crate) fn new_nodes(&self) -> impl Iterator<Item = NodeOrdinal> + use<> {
+        self.new_body.iter().map(NodeOrdinal)
+    }
+
+    /// What an entry for several numbers says is repealed or ended is not missing, nor is the second entry of a number
+    /// that has one entry now.
+    fn name_ended_ranges(&self, changes: &mut [LawChange]) -> Result<(), CompareError> {
+        let ranges = self.ended_ranges()?;
+        for change in changes.iter_mut().filter(|change| change.kind == ChangeKind::Missing) {
+            let Some(old) = change.old else { continue };
+            if let Some(status) = self.ended_in(&ranges, old)? {
+                change.kind = kind_of(ChangedParts::default(), Status::InForce, status).unwrap_or(ChangeKind::Missing);
+            } else if self.has_other_entry(old)? {
+                change.kind = ChangeKind::Notes;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the newer edition has law with the citation of a provision in the same place, as another entry.
+    fn has_other_entry(&self, node: NodeOrdinal) -> Result<bool, CompareError> {
+        if !self.old.outline.is_provision(node) || self.in_new(node).is_some() {
+            return Ok(false);
+        }
+        for (found, kind) in self.new.nodes_with_citation(self.old.cards.get(node)?.citation)? {
+            let is_own = kind == CitationKind::Canonical && self.new_body.contains(found.0);
+            if is_own && self.has_same_place(node, found)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// A container is not new if most of its provisions that only the newer edition has are older.
+    fn name_old_containers(&self, changes: &mut [LawChange]) {
+        let new = changes.iter().filter(|change| change.old.is_none() && is_provision(self.new, change.new));
+        let mut kinds: Vec<(u32, ChangeKind)> = new.filter_map(|change| Some((change.new?.0, change.kind))).collect();
+        kinds.sort_unstable();
+        for change in changes.iter_mut().filter(|change| change.kind == ChangeKind::Added) {
+            let Some(container) = change.new.filter(|node| !self.new.outline.is_provision(*node)) else { continue };
+            let range = self.new.outline.subtree(container);
+            let from = kinds.partition_point(|&(node, _)| node < range.start);
+            let within = kinds[from..].iter().take_while(|&&(node, _)| node < range.end);
+            let count = |kind: ChangeKind| within.clone().filter(|&&(_, other)| other == kind).count();
+            if count(ChangeKind::Found) > count(ChangeKind::Added) {
+                change.kind = ChangeKind::Found;
+            }
+        }
     }
 
     /// The node of the older edition with the id of a node of the newer one.
@@ -85,26 +136,92 @@ impl BodyPair<'_> {
         self.old_body.contains(found.0).then_some(found)
     }
 
-    fn in_new(&self, node: NodeOrdinal) -> Option<NodeOrdinal> {
+    pub(crate) fn in_new(&self, node: NodeOrdinal) -> Option<NodeOrdinal> {
         let found = self.new.ordinal(self.old.outline.id(node)?)?;
         self.new_body.contains(found.0).then_some(found)
     }
 
     fn change_of(&self, node: NodeOrdinal) -> Result<Option<LawChange>, CompareError> {
-        let Some(before) = self.in_old(node) else {
-            let effective = self.new.nodes.get(node)?.wordings[0].validity.from;
-            let parts = ChangedParts::default();
-            return Ok(Some(LawChange { kind: ChangeKind::Added, old: None, new: Some(node), parts, effective }));
-        };
+        let Some(before) = self.in_old(node) else { return Ok(Some(self.new_law(node, None)?)) };
         let (old, new) = (self.old.nodes.get(before)?, self.new.nodes.get(node)?);
         let parts = self.parts((before, &old), (node, &new))?;
         let (was, is) = (self.old.outline.status(before), self.new.outline.status(node));
-        let kind = kind_of(parts, was, is);
+        let kind = match kind_of(parts, was, is) {
+            Some(ChangeKind::Restored) if !self.is_same_law(&old, &new)? => Some(ChangeKind::Added),
+            // It was announced. If its credit names acts from before, that is another wording of law in force.
+            Some(ChangeKind::Added)
+                if was == Status::NotYetEffective && self.is_older_than_old_edition(node, &new, None)? =>
+            {
+                Some(ChangeKind::Restated)
+            }
+            // The older copy has no notes, so that it could not be uncertain.
+            Some(ChangeKind::Restated) if is == Status::Uncertain && has_no_notes(&old.wordings[0]) => {
+                Some(ChangeKind::Notes)
+            }
+            kind => kind,
+        };
         let effective = effective_day(&old.wordings[0], &new.wordings[0], is);
         Ok(kind.map(|kind| LawChange { kind, old: Some(before), new: Some(node), parts, effective }))
     }
 
-    fn parts(
+    /// A node that only the newer edition has. `earlier` is the one that had its number and is other law: publishers
+    /// credit acts to numbers, so the acts of that one say nothing about this one.
+    pub(crate) fn new_law(&self, node: NodeOrdinal, earlier: Option<NodeOrdinal>) -> Result<LawChange, CompareError> {
+        let record = self.new.nodes.get(node)?;
+        let wording = &record.wordings[0];
+        let status = self.new.outline.status(node);
+        let kind = if !status.may_be_in_force() && status != Status::NotYetEffective {
+            ChangeKind::Notes
+        } else if self.is_older_than_old_edition(node, &record, earlier)? {
+            ChangeKind::Found
+        } else {
+            ChangeKind::Added
+        };
+        let parts = ChangedParts::default();
+        Ok(LawChange { kind, old: None, new: Some(node), parts, effective: wording.validity.from })
+    }
+
+    /// A node that only the older edition has. What was no longer law then is not missing.
+    pub(crate) fn gone(&self, node: NodeOrdinal) -> LawChange {
+        let was_law = self.old.outline.status(node).may_be_in_force();
+        let kind = if was_law { ChangeKind::Missing } else { ChangeKind::Notes };
+        LawChange { kind, old: Some(node), new: None, parts: ChangedParts::default(), effective: None }
+    }
+
+    /// Whether the citation or the source credit of a provision shows that it is older than the older edition. Without a
+    /// credit, what is in a title that only the newer copy has is not shown to be new.
+    fn is_older_than_old_edition(
+        &self,
+        node: NodeOrdinal,
+        record: &NodeRecord,
+        earlier: Option<NodeOrdinal>,
+    ) -> Result<bool, CompareError> {
+        let Some(through) = self.old_through else { return Ok(false) };
+        let credit = credit_of(self.new, record)?;
+        let known = earlier.map(|node| self.old.nodes.get(node)).transpose()?;
+        let known = known.as_ref().map(|record| credit_of(self.old, record)).transpose()?.unwrap_or_default();
+        let is_older = match known {
+            "" => is_older_than(acts(credit), through),
+            known => is_older_than(acts_added(known, credit), through),
+        };
+        let is_unknown = || credit.is_empty() && !self.has_title_of(node);
+        Ok(is_older || is_of_earlier_year(&record.citation, through) || is_unknown())
+    }
+
+    /// Whether the older edition has the title in which a provision of the newer one is; containers have no credits.
+    fn has_title_of(&self, node: NodeOrdinal) -> bool {
+        let title = self.new.outline.ancestors(node).last().unwrap_or(node);
+        !self.new.outline.is_provision(node) || self.in_old(title).is_some()
+    }
+
+    /// Whether law that was not in force and law that is now have the same heading or similar words.
+    fn is_same_law(&self, old: &NodeRecord, new: &NodeRecord) -> Result<bool, CompareError> {
+        let (before, now) = (&old.wordings[0], &new.wordings[0]);
+        let has_heading = !now.heading.is_empty() && has_same_heading(&before.heading, &now.heading);
+        Ok(has_heading || shared_passages(self.old.texts.get(before.text)?, self.new.texts.get(now.text)?) >= SHARE_MIN)
+    }
+
+    pub(crate) fn parts(
         &self,
         old: (NodeOrdinal, &NodeRecord),
         new: (NodeOrdinal, &NodeRecord),
@@ -123,17 +240,33 @@ impl BodyPair<'_> {
             .with(ChangedParts::NOTES, !self.has_same_notes(before, now)?))
     }
 
-    /// Whether two nodes are in the same container: by its id, or by its name if its id changed with its own place.
+    /// Whether two nodes are in the same container: by its id, or by its name if its id changed with its own place. Where
+    /// one copy names a part between them that the other does not, the place is the same.
     fn has_same_place(&self, old_node: NodeOrdinal, new_node: NodeOrdinal) -> Result<bool, CompareError> {
-        let parents = (self.old.outline.parent(old_node), self.new.outline.parent(new_node));
-        Ok(match parents {
-            (None, None) => true,
-            (Some(before), Some(now)) => {
-                self.old.outline.id(before) == self.new.outline.id(now)
-                    || container_name(self.old, before)? == container_name(self.new, now)?
+        let (before, now) = match (self.old.outline.parent(old_node), self.new.outline.parent(new_node)) {
+            (None, None) => return Ok(true),
+            (Some(before), Some(now)) => (before, now),
+            _ => return Ok(false),
+        };
+        if self.is_same_container(before, now)? {
+            return Ok(true);
+        }
+        for above in self.new.outline.ancestors(now) {
+            if self.is_same_container(before, above)? {
+                return Ok(true);
             }
-            _ => false,
-        })
+        }
+        for above in self.old.outline.ancestors(before) {
+            if self.is_same_container(above, now)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn is_same_container(&self, before: NodeOrdinal, now: NodeOrdinal) -> Result<bool, CompareError> {
+        Ok(self.old.outline.id(before) == self.new.outline.id(now)
+            || container_name(self.old, before)? == container_name(self.new, now)?)
     }
 
     /// Whether the wordings for other days are the same.
@@ -170,79 +303,9 @@ impl BodyPair<'_> {
         Ok(true)
     }
 
-    /// Joins provisions that went with those that came, where their words are the same or alike.
-    fn joined(&self, mut changes: Vec<LawChange>) -> Result<Vec<LawChange>, CompareError> {
-        let (mut gone, mut came) = (Vec::new(), Vec::new());
-        for (place, change) in changes.iter().enumerate() {
-            let is_gone = matches!(
-                change.kind,
-                ChangeKind::Missing | ChangeKind::Renumbered | ChangeKind::Ended | ChangeKind::Repealed
-            );
-            if let Some(print) =
-                change.old.filter(|_| is_gone).map(|old| print_of(self.old, old)).transpose()?.flatten()
-            {
-                gone.push((place, print));
-            }
-            let is_new = matches!(change.kind, ChangeKind::Added | ChangeKind::Restored);
-            if let Some(print) = change.new.filter(|_| is_new).map(|new| print_of(self.new, new)).transpose()?.flatten()
-            {
-                came.push((place, print));
-            }
-        }
-        let (gone_places, gone): (Vec<usize>, Vec<TextPrint>) = gone.into_iter().unzip();
-        let (came_places, came): (Vec<usize>, Vec<TextPrint>) = came.into_iter().unzip();
-        let mut is_joined = vec![false; changes.len()];
-        let alike = match_by_content(&gone, &came).into_iter();
-        let alike = alike.map(|(one, other)| (gone_places[one], came_places[other]));
-        for (gone, came) in alike.chain(self.same_containers(&changes)?) {
-            is_joined[gone] = true;
-            changes[came] = self.renumbered(changes[gone], changes[came])?;
-        }
-        let mut is_joined = is_joined.into_iter();
-        changes.retain(|_| !is_joined.next().unwrap_or(false));
-        Ok(changes)
-    }
-
-    /// The containers that went and came under the same name, which no other has.
-    fn same_containers(&self, changes: &[LawChange]) -> Result<Vec<(usize, usize)>, CompareError> {
-        let mut names: FxHashMap<ContainerName, (Vec<usize>, Vec<usize>)> = FxHashMap::default();
-        for (place, change) in changes.iter().enumerate() {
-            match (change.kind, change.old, change.new) {
-                (ChangeKind::Missing, Some(old), _) if !self.old.outline.is_provision(old) => {
-                    names.entry(container_name(self.old, old)?).or_default().0.push(place);
-                }
-                (ChangeKind::Added, _, Some(new)) if !self.new.outline.is_provision(new) => {
-                    names.entry(container_name(self.new, new)?).or_default().1.push(place);
-                }
-                _ => {}
-            }
-        }
-        let mut pairs: Vec<(usize, usize)> = names
-            .into_values()
-            .filter_map(|(gone, came)| match (&*gone, &*came) {
-                ([gone], [came]) => Some((*gone, *came)),
-                _ => None,
-            })
-            .collect();
-        pairs.sort_unstable();
-        Ok(pairs)
-    }
-
-    /// One change for a provision that is found under another id.
-    fn renumbered(&self, gone: LawChange, came: LawChange) -> Result<LawChange, CompareError> {
-        let (Some(before), Some(now)) = (gone.old, came.new) else { return Ok(came) };
-        let (old, new) = (self.old.nodes.get(before)?, self.new.nodes.get(now)?);
-        let parts = self.parts((before, &old), (now, &new))?;
-        // The citation of a container names all that it is in.
-        let is_moved = !self.new.outline.is_provision(now) || has_same_words(&old.citation, &new.citation);
-        let kind = if is_moved { ChangeKind::Moved } else { ChangeKind::Renumbered };
-        let effective = came.effective.or(gone.effective);
-        Ok(LawChange { kind, old: Some(before), new: Some(now), parts, effective })
-    }
-
     /// If a whole title or chapter is missing, only that is listed.
     fn leave_out_what_is_in_missing(&self, changes: &mut Vec<LawChange>) {
-        let missing = |change: &LawChange| change.old.filter(|_| change.kind == ChangeKind::Missing);
+        let missing = |change: &LawChange| change.old.filter(|_| change.new.is_none());
         let mut gone: Vec<NodeOrdinal> = changes.iter().filter_map(missing).collect();
         gone.sort_unstable();
         let is_gone = |node: NodeOrdinal| gone.binary_search(&node).is_ok();
@@ -273,27 +336,32 @@ impl BodyPair<'_> {
     }
 }
 
+fn is_provision(of: &Snapshot, node: Option<NodeOrdinal>) -> bool {
+    node.is_some_and(|node| of.outline.is_provision(node))
+}
+
+fn has_no_notes(wording: &Wording) -> bool {
+    wording.notes.is_empty() && wording.source_credit.is_none()
+}
+
+/// The source credit of a provision; empty if it has none.
+fn credit_of<'s>(of: &'s Snapshot, record: &NodeRecord) -> Result<&'s str, TextDamaged> {
+    record.wordings[0].source_credit.map_or(Ok(""), |span| of.texts.get(span))
+}
+
 /// The level of a container, and the words of its heading.
-type ContainerName = (String, Vec<u64>);
+pub(crate) type ContainerName = (String, Vec<u64>);
 
 /// The name of a container, for comparing it with those of another edition.
-fn container_name(of: &Snapshot, container: NodeOrdinal) -> Result<ContainerName, CompareError> {
+pub(crate) fn container_name(of: &Snapshot, container: NodeOrdinal) -> Result<ContainerName, CompareError> {
     let NodeRecord { level, wordings, .. } = of.nodes.get(container)?;
-    let words = tokens(&wordings[0].heading.to_lowercase()).map(|token| token.hash).collect();
+    let words = words(&wordings[0].heading.to_lowercase()).collect();
     Ok((level.to_lowercase(), words))
 }
 
-/// Publishers print headings now in capitals, now not.
+/// Publishers print headings now in capitals, now not, and with other signs.
 fn has_same_heading(one: &str, other: &str) -> bool {
-    has_same_words(one, other) || has_same_words(&one.to_lowercase(), &other.to_lowercase())
-}
-
-fn print_of(snapshot: &Snapshot, node: NodeOrdinal) -> Result<Option<TextPrint>, CompareError> {
-    if !snapshot.outline.is_provision(node) {
-        return Ok(None);
-    }
-    let span = snapshot.nodes.get(node)?.wordings[0].text;
-    Ok(TextPrint::of(snapshot.texts.get(span)?))
+    has_same_words(one, other) || has_same_letters(&one.to_lowercase(), &other.to_lowercase())
 }
 
 /// What happened to a node that both editions have.

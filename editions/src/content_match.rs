@@ -17,7 +17,7 @@ const PASSAGE_WORDS: usize = 5;
 const BEARERS_MAX: usize = 16;
 
 /// Two texts are one provision if at least this share of the passages of the longer one is in both.
-const SHARE_MIN: f64 = 0.5;
+pub(crate) const SHARE_MIN: f64 = 0.5;
 
 /// The words of a provision, for comparing it with others.
 pub(crate) struct TextPrint {
@@ -43,6 +43,13 @@ impl TextPrint {
         passages.dedup();
         Some(Self { whole: hash(&words), passages })
     }
+}
+
+/// The share of the passages of the longer text that both texts have; 0 if one is too short.
+pub(crate) fn shared_passages(one: &str, other: &str) -> f64 {
+    let (Some(one), Some(other)) = (TextPrint::of(one), TextPrint::of(other)) else { return 0.0 };
+    let shared = one.passages.iter().filter(|passage| other.passages.binary_search(passage).is_ok()).count();
+    shared as f64 / one.passages.len().max(other.passages.len()) as f64
 }
 
 /// Pairs the texts of two lists, at most one of each: first equal texts, in order, then those most alike.

@@ -13,10 +13,13 @@ mod change;
 mod changes_file;
 mod compare;
 mod content_match;
+mod credit;
 mod difference;
 mod edition;
+mod ended_ranges;
 mod html_page;
 mod listing;
+mod renumbering;
 mod shelved;
 mod words;
 

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::{ChangeKind, LawChange};
 use crate::compare::CompareError;
+use crate::credit::acts_added;
 use crate::edition::CodeEdition;
-use crate::words::tokens;
 
 /// Maximum number of acts that are named for one change.
 const ACTS_MAX: usize = 12;
@@ -145,30 +145,13 @@ fn listed_node(snapshot: &Snapshot, node: NodeOrdinal) -> Result<ListedNode, Com
 fn new_acts(change: &LawChange, old: &Snapshot, new: &Snapshot) -> Result<Vec<String>, CompareError> {
     let before = change.old.map(|node| credit(old, node)).transpose()?.flatten();
     let now = change.new.map(|node| credit(new, node)).transpose()?.flatten();
-    Ok(acts_added(before.unwrap_or_default(), now.unwrap_or_default()))
+    let acts = acts_added(before.unwrap_or_default(), now.unwrap_or_default());
+    Ok(acts.take(ACTS_MAX).map(str::to_owned).collect())
 }
 
 fn credit(snapshot: &Snapshot, node: NodeOrdinal) -> Result<Option<&str>, CompareError> {
     let span = snapshot.nodes.get(node)?.wordings[0].source_credit;
     Ok(span.map(|span| snapshot.texts.get(span)).transpose()?)
-}
-
-/// The acts that only the newer of two source credits names. Without an older one it is not known which are new, so
-/// none are.
-fn acts_added(before: &str, now: &str) -> Vec<String> {
-    if before.trim().is_empty() {
-        return Vec::new();
-    }
-    let key = |act: &str| -> Vec<u64> { tokens(act).map(|token| token.hash).collect() };
-    let known: Vec<Vec<u64>> = acts(before).map(key).collect();
-    let is_new = |act: &&str| !known.contains(&key(act));
-    acts(now).filter(is_new).take(ACTS_MAX).map(str::to_owned).collect()
-}
-
-/// The acts that a source credit names: `(Pub. L. 94–553, title I, § 101, Oct. 19, 1976, 90 Stat. 2546; …)`.
-fn acts(credit: &str) -> impl Iterator<Item = &str> {
-    let is_edge = |letter: char| letter.is_whitespace() || matches!(letter, '(' | ')' | '[' | ']' | '.' | ',');
-    credit.split(';').map(move |act| act.trim_matches(is_edge)).filter(|act| !act.is_empty())
 }
 
 #[cfg(test)]
@@ -204,15 +187,5 @@ mod tests {
         assert_eq!(of(None, &new), "after 2016-09-14, by 2025-07-30");
         assert_eq!(of(Some("2010-01-01"), &new), "after 2016-09-14, by 2025-07-30", "it was so before");
         assert_eq!(of(None, &edition(None, "2026-10-02")), "after 2016-09-14, first seen 2026-10-02");
-    }
-
-    #[test]
-    fn the_acts_that_a_credit_adds_are_those_of_the_change() {
-        let before = "(Pub. L. 94–553, Oct. 19, 1976, 90 Stat. 2546; Pub. L. 101–650, Dec. 1, 1990, 104 Stat. 5132.)";
-        let now = "(Pub. L. 94-553, Oct. 19, 1976, 90 Stat. 2546; Pub. L. 101–650, Dec. 1, 1990, 104 Stat. 5132; \
-                   Pub. L. 102–492, Oct. 24, 1992, 106 Stat. 3145.)";
-        assert_eq!(acts_added(before, now), ["Pub. L. 102–492, Oct. 24, 1992, 106 Stat. 3145"]);
-        assert!(acts_added("", now).is_empty(), "which of them are new is not known");
-        assert!(acts_added(now, now).is_empty());
     }
 }

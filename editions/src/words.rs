@@ -8,6 +8,9 @@ use std::ops::Range;
 
 use rustc_hash::FxHasher;
 
+/// Fewer dots are a full stop or an ellipsis, which can have four.
+const LINE_DOTS_MIN: usize = 5;
+
 /// A word or a sign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
@@ -27,6 +30,17 @@ pub fn has_same_words(one: &str, other: &str) -> bool {
     one == other || tokens(one).map(|token| token.hash).eq(tokens(other).map(|token| token.hash))
 }
 
+/// Whether two texts have the same words; signs make no difference.
+pub(crate) fn has_same_letters(one: &str, other: &str) -> bool {
+    words(one).eq(words(other))
+}
+
+/// The words of a text as hashes, without its signs.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = u64> + '_ {
+    let is_word = move |token: &Token| text[token.range.clone()].starts_with(char::is_alphanumeric);
+    tokens(text).filter(is_word).map(|token| token.hash)
+}
+
 pub(crate) struct Tokens<'t> {
     text: &'t str,
     at: usize,
@@ -44,7 +58,10 @@ impl Iterator for Tokens<'_> {
                 SignKind::Word => return Some(self.word(start)),
                 SignKind::Quote => return Some(self.run_of(SignKind::Quote, '\'', start)),
                 SignKind::Dash => return Some(self.run_of(SignKind::Dash, '-', start)),
-                SignKind::Dots => return Some(self.run_of(SignKind::Dots, '.', start)),
+                SignKind::Dots => match self.line_of_dots() {
+                    Some(length) => self.at += length,
+                    None => return Some(self.run_of(SignKind::Dots, '.', start)),
+                },
                 SignKind::Sign => {
                     self.at += letter.len_utf8();
                     return Some(Token { hash: hash_of(letter), range: start..self.at });
@@ -74,6 +91,21 @@ impl Tokens<'_> {
         }
         self.at = end;
         Token { hash: hasher.finish(), range: start..end }
+    }
+
+    /// The length of a line of dots to write on, or one that leads to a number: at least [`LINE_DOTS_MIN`] dots, also
+    /// with spaces between them.
+    fn line_of_dots(&self) -> Option<usize> {
+        let rest = &self.text[self.at..];
+        let is_between = |letter: char| matches!(letter, ' ' | '\u{a0}');
+        let length = rest.find(|letter| SignKind::of(letter) != SignKind::Dots && !is_between(letter));
+        let line = rest[..length.unwrap_or(rest.len())].trim_end_matches(is_between);
+        let dots = line.chars().map(|letter| match letter {
+            '.' => 1,
+            '…' => 3,
+            _ => 0,
+        });
+        (dots.sum::<usize>() >= LINE_DOTS_MIN).then_some(line.len())
     }
 
     /// Signs of one class side by side, which are one: `''` is a quotation mark, `--` a dash, `...` an ellipsis.
@@ -148,6 +180,8 @@ mod tests {
             ("a person’s house", "a person's house"),
             ("and so on…", "and so on..."),
             ("\u{feff} § 5", "§5"),
+            ("Name ........ Date . . . . . . .", "Name ____ Date"),
+            ("Fee………… 5", "Fee 5"),
         ] {
             assert!(has_same_words(one, other), "{one} | {other}");
         }
@@ -164,9 +198,16 @@ mod tests {
             ("$5", "5"),
             ("not", ""),
             ("§ 5", "§§ 5"),
+            ("the law . . . . applies", "the law applies"),
         ] {
             assert!(!has_same_words(one, other), "{one} | {other}");
         }
+    }
+
+    #[test]
+    fn signs_do_not_make_another_heading() {
+        assert!(has_same_letters("part 10 fees; permits", "part 10. fees, permits."));
+        assert!(!has_same_letters("part 10 fees", "part 11 fees"));
     }
 
     #[test]
