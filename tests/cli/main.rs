@@ -18,6 +18,7 @@ mod readme;
 mod rest_and_mcp;
 mod serving;
 mod slow_clients;
+mod slow_origins;
 mod smuggling;
 mod snapshots;
 mod updating;
