@@ -11,6 +11,7 @@ mod editions;
 mod eval;
 mod fetching;
 mod killed_builds;
+mod killed_commands;
 mod packs;
 mod people;
 mod publisher;
