@@ -29,7 +29,7 @@ SLOW_CLIENTS ?= 9000
 # The program that 'make conformance', 'make browser' and 'make lighthouse' check; if empty, it is built.
 HORNBOOK ?=
 
-.PHONY: help fuzz deny minisign attack kills snapshot-kills power-cuts payments slow-clients smuggling unit-score documents known-words naics model no-encoder quality words conformance browser lighthouse bench-corpus
+.PHONY: help fuzz deny minisign attack small-box kills snapshot-kills power-cuts payments slow-clients smuggling unit-score documents known-words naics model no-encoder quality words conformance browser lighthouse bench-corpus
 
 help:
 	@echo 'make fuzz          fuzz FUZZ_TARGETS (every one) for FUZZ_SECONDS ($(FUZZ_SECONDS)) each, from seeds out of the tests'
@@ -38,6 +38,7 @@ help:
 	@echo 'make attack        flood every way into a server while a client that pays searches on, and judge what it feels; ATTACK_TLS=1 over TLS'
 	@echo 'make kills         kill the server KILLS ($(KILLS)) times under 16 programs, agents and readers of pages at once'
 	@echo 'make snapshot-kills  kill shelving, packing, installing and pulling SNAPSHOT_KILLS ($(SNAPSHOT_KILLS)) times each'
+	@echo 'make small-box     serve the US Code from SOURCES within 256 and 512 MB of memory; needs root and control groups'
 	@echo 'make power-cuts    cut the power CUTS ($(CUTS)) times, and fail each of 500 writes and syncs'
 	@echo 'make payments      compare PAYMENTS ($(PAYMENTS)) random histories of payments, by card and by hand, with a plain model'
 	@echo 'make slow-clients  SLOW_CLIENTS ($(SLOW_CLIENTS)) silent connections and as many with half a request, at once'
@@ -76,6 +77,12 @@ attack:
 	@[ -n "$(HORNBOOK)" ] || cargo build --quiet --release
 	command -v ip >/dev/null || { apt-get update --quiet && apt-get install --yes iproute2; }
 	tests/attack/run $(or $(HORNBOOK),target/release/hornbook)
+
+small-box:
+	@[ -n "$(HORNBOOK)" ] || cargo build --quiet --release
+	@mkdir -p target/small-box; program=$(or $(HORNBOOK),target/release/hornbook); \
+	[ -d target/small-box/us-code ] || $$program build corpus/plans/real-files/us-code-text-2016.toml --sources $(SOURCES) --out target/small-box/us-code \
+	&& tests/small-box/run $$program target/small-box/us-code
 
 kills:
 	HORNBOOK_TEST_KILLS=$(KILLS) cargo test --workspace --test accounts_process -- --nocapture killed_under_load
