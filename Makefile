@@ -14,6 +14,9 @@ SOURCES ?= ../shared/corpora
 # How often the server is killed under load of programs, agents and pages; the tests do it 12 times.
 KILLS ?= 1000
 
+# How often each command on snapshots is killed; the tests do it 12 times.
+SNAPSHOT_KILLS ?= 100
+
 # How many random histories of payments are compared with the model; the tests compare 400.
 PAYMENTS ?= 10000
 
@@ -31,7 +34,7 @@ SLOW_CLIENTS ?= 9000
 # The program that 'make conformance', 'make browser' and 'make lighthouse' check; if empty, it is built.
 HORNBOOK ?=
 
-.PHONY: help fuzz deny minisign attack kills power-cuts postgres payments slow-clients smuggling unit-score documents known-words naics model no-encoder quality words conformance browser lighthouse bench-corpus
+.PHONY: help fuzz deny minisign attack small-box kills snapshot-kills power-cuts postgres payments slow-clients smuggling unit-score documents known-words naics model no-encoder quality words conformance browser lighthouse bench-corpus
 
 help:
 	@echo 'make fuzz          fuzz FUZZ_TARGETS (every one) for FUZZ_SECONDS ($(FUZZ_SECONDS)) each, from seeds out of the tests'
@@ -39,6 +42,8 @@ help:
 	@echo 'make minisign      compare keys and signatures of packs with those of minisign; installs it from Debian'
 	@echo 'make attack        flood every way into a server while a client that pays searches on, and judge what it feels; ATTACK_TLS=1 over TLS'
 	@echo 'make kills         kill the server KILLS ($(KILLS)) times under 16 programs, agents and readers of pages at once'
+	@echo 'make snapshot-kills  kill shelving, packing, installing and pulling SNAPSHOT_KILLS ($(SNAPSHOT_KILLS)) times each'
+	@echo 'make small-box     serve the US Code from SOURCES within 256 and 512 MB of memory; needs root and control groups'
 	@echo 'make power-cuts    cut the power CUTS ($(CUTS)) times, and fail each of 500 writes and syncs'
 	@echo 'make postgres      start a PostgreSQL, run the suites of accounts on it, then three servers on one database that are broken; installs it'
 	@echo 'make payments      compare PAYMENTS ($(PAYMENTS)) random histories of payments, by card and by hand, with a plain model'
@@ -79,8 +84,17 @@ attack:
 	command -v ip >/dev/null || { apt-get update --quiet && apt-get install --yes iproute2; }
 	tests/attack/run $(or $(HORNBOOK),target/release/hornbook)
 
+small-box:
+	@[ -n "$(HORNBOOK)" ] || cargo build --quiet --release
+	@mkdir -p target/small-box; program=$(or $(HORNBOOK),target/release/hornbook); \
+	[ -d target/small-box/us-code ] || $$program build corpus/plans/real-files/us-code-text-2016.toml --sources $(SOURCES) --out target/small-box/us-code \
+	&& tests/small-box/run $$program target/small-box/us-code
+
 kills:
 	HORNBOOK_TEST_KILLS=$(KILLS) cargo test --workspace --test accounts_process -- --nocapture killed_under_load
+
+snapshot-kills:
+	HORNBOOK_TEST_SNAPSHOT_KILLS=$(SNAPSHOT_KILLS) cargo test --workspace --test cli -- --nocapture killed_at_any_moment
 
 payments:
 	HORNBOOK_TEST_PAYMENTS=$(PAYMENTS) cargo test --test payments nothing_differs

@@ -71,6 +71,39 @@ for pick in range(48):
 # One change to a whole pack: its place and the new byte. Then texts of the kinds that the target 'signature' reads.
 for place in range(64):
     write("pack", str(place), bytes([1]) + (2654435761 * (place + 1) % 2**32).to_bytes(4, "little") + bytes([37 * place % 256]))
+# Operators of a page, which the target 'pdf' wraps in a file, and whole files with a font that states its characters.
+OPERATORS = [
+    b"1 0 0 1 72 700 Tm (17 U.S.C. \\247 107 allows it.) Tj 0 -12 Td (See 42 U.S.C. \\247 1983.) Tj ET",
+    b"72 700 Td 14 TL [(fair) -250 (use) 120 <6f66>] TJ T* (a second line) ' 1 2 (a third) \" ET",
+    b"/F1 12 Tf 2 Tr .5 Tc 3 Tw 90 Tz 4 Ts q 1 0 0 -1 0 800 cm (upside down) Tj Q ET",
+    b"ET BI /W 2 /H 2 /BPC 8 /CS /G ID abcd EI BT /P <</MCID 0>> BDC (marked) Tj EMC ET",
+]
+CMAP = (b"/CIDInit /ProcSet findresource begin begincmap 1 begincodespacerange <00> <ff> endcodespacerange "
+        b"2 beginbfchar <41> <0061> <42> <00660069> endbfchar 1 beginbfrange <43> <50> <0063> endbfrange endcmap end")
+
+
+def pdf(font, page):
+    objects = [b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Count 1/Kids[3 0 R]>>",
+               b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
+               b"<</Length %d>>stream\n%s\nendstream" % (len(page), page), font,
+               b"<</Length %d>>stream\n%s\nendstream" % (len(CMAP), CMAP)]
+    out, places = b"%PDF-1.7\n", []
+    for number, content in enumerate(objects, 1):
+        places.append(len(out))
+        out += b"%d 0 obj%s endobj\n" % (number, content)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    return out + b"xref\n0 7\n0000000000 65535 f \n%strailer<</Root 1 0 R/Size 7>>\nstartxref\n%d\n%%%%EOF\n" % (table, len(out))
+
+
+FONTS = [b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>",
+         b"<</Type/Font/Subtype/TrueType/BaseFont/A/FirstChar 65/LastChar 67/Widths[500 600 700]/ToUnicode 6 0 R"
+         b"/Encoding<</Differences[65/a/fi/section]>>>>",
+         b"<</Type/Font/Subtype/Type0/BaseFont/A/Encoding/Identity-H/ToUnicode 6 0 R/DescendantFonts[<</Type/Font/Subtype/CIDFontType2"
+         b"/BaseFont/A/DW 900/W[65[500 600] 67 70 700]>>]>>"]
+for place, operators in enumerate(OPERATORS):
+    write("pdf", f"page-{place}", operators)
+    for number, font in enumerate(FONTS):
+        write("pdf", f"file-{place}-{number}", pdf(font, b"BT /F1 9 Tf " + operators))
 SIGNED = "untrusted comment: x\nRUSLCw7tBsJurrqCIF4ZfYr6KNDOkftWPnYKN7u7ig9KMSULOwbgGNC3TDmhYcL7wo082SMn3ZpFK3s0DUbkO8H1vnAXUCe5wQA=\ntrusted comment: x\n5yR6ouUiBuGNeUTkGI+uQi56+CYOZubCEzPzlq7X+UfDUu3ZXMPGWJZrPJM875hKQEvo9vS0yEZjxj60snlMDw==\n"
 PUBLIC = "RWSLCw7tBsJursASY44FzCEL6/5qpBJXTSjN8VGQESr8vjtZ57vTyeJY"
 SECRET = "untrusted comment: x\nRWQAAEIyAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAiwsO7QbCbq7W1CBtyn6OgYCzTPlOIFxBFa/SiU6SuSQ0upRQ0+IO/cASY44FzCEL6/5qpBJXTSjN8VGQESr8vjtZ57vTyeJYAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n"

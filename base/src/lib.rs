@@ -1,5 +1,5 @@
 //! What several packages share and what knows nothing of law: time and randomness as arguments, numbers and bytes as text,
-//! invisible characters, files that users name, and a cache that is bounded in bytes.
+//! invisible characters, files that users name or that are replaced whole, and a cache that is bounded in bytes.
 
 pub mod base64;
 pub mod byte_cache;
@@ -11,3 +11,4 @@ pub mod random;
 pub mod regular_file;
 pub mod sentence;
 pub mod thousands;
+pub mod whole_file;

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytemuck::Pod;
-use memmap2::Mmap;
+use memmap2::{Advice, Mmap};
 
 const HEADER_LEN: usize = 32;
 const ENTRY_LEN: usize = 32;
@@ -262,6 +262,9 @@ pub(crate) fn map_file(path: &Path) -> Result<Mmap, SectionFileError> {
     // Hornbook never writes them again. A change by someone else could alter bytes that we read, but every read of
     // a mapped value is bounds-checked, and a shortened file is refused at open by the length in its header.
     let map = unsafe { Mmap::map(&file) }.map_err(io)?;
+    // Requests read a few pages here and there. With the system's read-ahead each of them would bring megabytes that
+    // nobody reads, and push out what the next request needs where memory is scarce. Systems without this go on as before.
+    let _ = map.advise(Advice::Random);
     Ok(map)
 }
 

@@ -4,10 +4,10 @@
 //! compared. Without these files no law is lost: the list is written again by shelving, the changes by comparing.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use hornbook_corpus::section_file::sync_directory;
+use hornbook_base::whole_file;
 use hornbook_corpus::snapshot::Snapshot;
 
 use crate::changes_file::{BodyChanges, ChangesFile};
@@ -28,13 +28,7 @@ pub fn shelved(data: &Path) -> io::Result<Vec<String>> {
 /// Replaces the list of shelved snapshots in one step.
 pub fn write_shelved(data: &Path, ids: &[String]) -> io::Result<()> {
     let text: String = ids.iter().map(|id| format!("{id}\n")).collect();
-    let path = data.join(LIST);
-    let fresh = data.join(format!("{LIST}.{}", std::process::id()));
-    let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).open(&fresh)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    fs::rename(&fresh, &path)?;
-    sync_directory(data)
+    whole_file::replace(&data.join(LIST), text.as_bytes())
 }
 
 /// The changes between two snapshots of a data directory: from their file, or by comparing them. They are kept in a
@@ -62,9 +56,15 @@ fn changes_path(data: &Path, old: &Snapshot, new: &Snapshot) -> PathBuf {
 fn keep(path: &Path, old: &Snapshot, new: &Snapshot, bodies: &[BodyChanges]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
-    let fresh = path.with_extension(format!("fresh-{}", std::process::id()));
-    // Left by a killed process with the same id.
-    let _ = fs::remove_file(&fresh);
+    // Left by killed processes. If one of them is only slow, it fails, and its file would have been the same.
+    let pair = path.file_stem().unwrap_or_default().to_string_lossy().into_owned() + ".fresh-";
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(&pair) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    let fresh = path.with_file_name(format!("{pair}{}", std::process::id()));
     ChangesFile::write(&fresh, old, new, bodies).map_err(io::Error::other)?;
     fs::rename(&fresh, path)
 }

@@ -9,13 +9,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use hornbook_base::whole_file;
 use hornbook_corpus::manifest::{FILE_NAME, Manifest};
 use hornbook_corpus::snapshot::{Snapshot, SnapshotError};
 
 use crate::fault_points::reached;
-use crate::publish::{
-    PublishError, PublishLock, WorkFolder, clear_other_arrivals, point_current, replace_file, work_name,
-};
+use crate::publish::{PublishError, PublishLock, WorkFolder, clear_other_arrivals, point_current, work_name};
 
 const SNAPSHOTS: &str = "snapshots";
 const CURRENT: &str = "current";
@@ -240,7 +239,7 @@ impl DataDirectory {
         let path = self.path.join(HISTORY);
         let latest = &history[history.len().saturating_sub(HISTORY_MAX)..];
         let text: String = latest.iter().map(|id| format!("{id}\n")).collect();
-        replace_file(&path, text.as_bytes()).map_err(io_error(&path, "write it"))
+        whole_file::replace(&path, text.as_bytes()).map_err(io_error(&path, "write it"))
     }
 }
 

@@ -6,7 +6,7 @@
 //! opened, and the next build removes the rest.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use hornbook_corpus::section_file::sync_directory;
@@ -206,19 +206,6 @@ pub(crate) fn clear_other_arrivals(out: &Path) -> Result<(), PublishError> {
 /// The name of a folder in which a process works. A later build removes it if this process is killed.
 pub(crate) fn work_name(name: &str) -> String {
     format!(".{name}{WORK_FOLDER_INFIX}{}", std::process::id())
-}
-
-/// Writes a small file completely or not at all. It is on disk when this returns.
-pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let fresh = path.with_file_name(work_name(&path.file_name().unwrap_or_default().to_string_lossy()));
-    // Left by a killed process with the same id.
-    let _ = fs::remove_file(&fresh);
-    let mut file = File::create_new(&fresh)?;
-    // The lock keeps other processes from treating the file as a leftover.
-    file.lock()?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&fresh, path)
 }
 
 fn parent_of(out: &Path) -> PathBuf {

@@ -4,11 +4,10 @@
 //! of static files. Each edition raises the sequence number, so that an older offer is recognised.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use hornbook_base::hex;
-use hornbook_corpus::section_file::sync_directory;
+use hornbook_base::{hex, whole_file};
 use serde::{Deserialize, Serialize};
 
 use crate::index::{BlockHash, INDEX_BYTES_MAX, is_snapshot_id};
@@ -179,15 +178,7 @@ pub fn is_channel_file_name(name: &str) -> bool {
 
 /// Writes a small file whole or not at all. It is on disk when this returns.
 pub(crate) fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), ChannelError> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let fresh = path.with_file_name(format!(".{name}.fresh"));
-    // Left by a killed process.
-    let _ = fs::remove_file(&fresh);
-    let mut file = fs::File::create_new(&fresh).map_err(io_error(&fresh, "create"))?;
-    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(io_error(&fresh, "write"))?;
-    fs::rename(&fresh, path).map_err(io_error(path, "replace"))?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    sync_directory(folder).map_err(io_error(folder, "sync"))
+    whole_file::replace(path, bytes).map_err(io_error(path, "replace"))
 }
 
 fn io_error(path: &Path, doing: &'static str) -> impl Fn(io::Error) -> ChannelError {

@@ -7,6 +7,7 @@ use std::io::{self, Read};
 use fastcdc::v2020::StreamCDC;
 
 use crate::index::{BLOCK_BYTES_MAX, BlockCoding, BlockEntry, PackedBytes};
+use crate::number_groups::{self, GroupLayout};
 use crate::word_patch::{self, WORD_PATCH_BYTES_MAX};
 
 /// Smaller blocks ship less of an edition that changed a little, and compress less.
@@ -31,6 +32,14 @@ pub(crate) struct Base {
     pub(crate) bytes: Vec<u8>,
     /// Where in the earlier file the block is expected.
     pub(crate) expected: u64,
+    /// The groups of packed numbers in both, if they are known.
+    pub(crate) groups: Option<BlockGroups>,
+}
+
+/// The groups of packed numbers in a block, and in the part of the earlier file that it is compared with.
+pub(crate) struct BlockGroups {
+    pub(crate) block: GroupLayout,
+    pub(crate) base: GroupLayout,
 }
 
 /// A block as it is packed.
@@ -44,6 +53,12 @@ pub(crate) struct Encoded {
 /// The shortest of the block itself, its compressed bytes, and its differences from `base`. `at` is the position of the
 /// block in its file.
 pub(crate) fn encode(block: &[u8], at: u64, base: Option<&Base>) -> io::Result<Encoded> {
+    if let Some(base) = base
+        && let Some(encoded) = regrouped(block, base)?
+        && encoded.bytes.len() < block.len() / 2
+    {
+        return Ok(encoded);
+    }
     let compressed = zstd::bulk::compress(block, LEVEL)?;
     let mut best = Encoded { coding: BlockCoding::Compressed, bytes: compressed, next_expected: None };
     for encoded in [base.map(|base| patched(block, base)), base.and_then(|base| shifted(block, at, base).transpose())] {
@@ -64,6 +79,20 @@ fn patched(block: &[u8], base: &Base) -> io::Result<Encoded> {
     let bytes = zstd::bulk::Compressor::with_dictionary(CHANGES_LEVEL, &base.bytes)?.compress(block)?;
     let coding = BlockCoding::Patched { file: base.file, at: base.at, bytes: base.bytes.len() as u32 };
     Ok(Encoded { coding, bytes, next_expected: None })
+}
+
+/// The numbers that are packed in the block, compressed with those of the base as dictionary.
+fn regrouped(block: &[u8], base: &Base) -> io::Result<Option<Encoded>> {
+    let Some(groups) = base.groups.as_ref().filter(|groups| !groups.block.runs.is_empty()) else { return Ok(None) };
+    let patch = number_groups::difference(block, &groups.block, &base.bytes, &groups.base, CHANGES_LEVEL)?;
+    // An index of another version of its library could pack groups in another way.
+    let Some(bytes) =
+        patch.filter(|patch| number_groups::apply(patch, &base.bytes, block.len()).is_some_and(|again| again == block))
+    else {
+        return Ok(None);
+    };
+    let coding = BlockCoding::Regrouped { file: base.file, at: base.at, bytes: base.bytes.len() as u32 };
+    Ok(Some(Encoded { coding, bytes, next_expected: None }))
 }
 
 /// The differences of the block's numbers from those of the base, if the two have much in common.
@@ -113,6 +142,11 @@ pub(crate) fn decode(
                 word_patch::apply(&patch, base, capacity).ok_or_else(|| io::Error::other("it describes no block"))
             });
             (block, BlockFault::OtherBase)
+        }
+        BlockCoding::Regrouped { .. } => {
+            let base = base.ok_or(BlockFault::OtherBase)?;
+            let block = number_groups::apply(&bytes, base, capacity);
+            (block.ok_or_else(|| io::Error::other("it describes no block")), BlockFault::OtherBase)
         }
         BlockCoding::Patched { .. } => {
             let base = base.ok_or(BlockFault::OtherBase)?;

@@ -4,14 +4,16 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use hornbook_corpus::manifest::Manifest;
 
-use crate::coding::{self, Base};
+use crate::coding::{self, Base, BlockGroups};
 use crate::error::{PackError, io_error};
 use crate::index::{BASE_BYTES_MAX, BlockEntry, BlockHash, PackIndex};
+use crate::position_groups::{MatchedGroups, is_positions_file};
 
 /// Bytes before and after the expected place of a block in the earlier file that it is compressed against.
 const BASE_MARGIN_BYTES: u64 = 16_384;
@@ -88,12 +90,14 @@ impl EarlierBlocks {
         coding::is_block(entry, &contents).then_some(contents)
     }
 
-    /// The file that a file of the new snapshot is compared with: the one of the same name.
-    pub(crate) fn file_named(&self, path: &str) -> Option<EarlierFile> {
+    /// The file that a file of a new snapshot is compared with: the one of the same name.
+    pub(crate) fn file_named(&self, new: &Path, path: &str) -> Option<EarlierFile> {
         let number = self.paths.iter().position(|earlier| earlier == path)?;
-        let opened = File::open(self.dir.as_ref()?.join(path)).ok()?;
+        let dir = self.dir.as_ref()?;
+        let opened = File::open(dir.join(path)).ok()?;
         let bytes = opened.metadata().ok()?.len();
-        Some(EarlierFile { number: u32::try_from(number).ok()?, opened, bytes })
+        let groups = is_positions_file(path).then(|| MatchedGroups::of_snapshots(new, dir)).flatten();
+        Some(EarlierFile { number: u32::try_from(number).ok()?, opened, bytes, groups })
     }
 }
 
@@ -102,20 +106,28 @@ pub(crate) struct EarlierFile {
     pub(crate) number: u32,
     opened: File,
     bytes: u64,
+    groups: Option<MatchedGroups>,
 }
 
 impl EarlierFile {
-    /// The bytes around the place where a block of this length is expected. None if there are none.
-    pub(crate) fn base_around(&self, expected: u64, length: u64) -> io::Result<Option<Base>> {
-        let expected = expected.min(self.bytes);
+    /// The bytes around the place where a block of the new file is expected: the one that words in it had, or else
+    /// `expected`. None if there are none.
+    pub(crate) fn base_around(&self, block: Range<u64>, expected: u64) -> io::Result<Option<Base>> {
+        let known = |at| self.groups.as_ref().and_then(|groups| groups.earlier_place(at));
+        let expected = known(block.start).unwrap_or(expected).min(self.bytes);
+        let expected_end = known(block.end).unwrap_or_default().max(expected + (block.end - block.start));
         let start = expected.saturating_sub(BASE_MARGIN_BYTES) / 4 * 4;
-        let end = (expected + length + BASE_MARGIN_BYTES).min(self.bytes).min(start + u64::from(BASE_BYTES_MAX));
+        let end = (expected_end + BASE_MARGIN_BYTES).min(self.bytes).min(start + u64::from(BASE_BYTES_MAX));
         if start == end {
             return Ok(None);
         }
         let mut bytes = vec![0; (end - start) as usize];
         self.opened.read_exact_at(&mut bytes, start)?;
-        Ok(Some(Base { file: self.number, at: start, bytes, expected }))
+        let groups = self
+            .groups
+            .as_ref()
+            .map(|groups| BlockGroups { block: groups.new_layout(block), base: groups.earlier_layout(start..end) });
+        Ok(Some(Base { file: self.number, at: start, bytes, expected, groups }))
     }
 }
 

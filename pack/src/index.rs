@@ -12,7 +12,7 @@ use hornbook_corpus::manifest::{FILE_NAME, HASH_FILE_NAME, is_plain_relative};
 use crate::bytes::{ByteReader, ByteWriter};
 
 /// The version of the format of packs.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 /// The most bytes that a block may have before it is compressed.
 pub(crate) const BLOCK_BYTES_MAX: u32 = 65_536;
 /// The most bytes of the earlier snapshot that one block may be compressed against.
@@ -33,6 +33,7 @@ const COMPRESSED: u8 = 1;
 const PATCHED: u8 = 2;
 const EARLIER: u8 = 3;
 const SHIFTED: u8 = 4;
+const REGROUPED: u8 = 5;
 
 /// A BLAKE3 hash.
 pub(crate) type BlockHash = [u8; 32];
@@ -104,6 +105,13 @@ pub enum BlockCoding {
     },
     /// The differences of its numbers from those in this part of a file of the earlier snapshot, compressed.
     Shifted {
+        file: u32,
+        at: u64,
+        bytes: u32,
+    },
+    /// Its groups of packed numbers as plain numbers, compressed with those of this part of a file of the earlier snapshot
+    /// as dictionary.
+    Regrouped {
         file: u32,
         at: u64,
         bytes: u32,
@@ -232,7 +240,10 @@ impl PackIndex {
             }
             BlockPlace::Packed(PackedBytes { coding: BlockCoding::Compressed, .. }) => None,
             BlockPlace::Packed(PackedBytes {
-                coding: BlockCoding::Patched { file, at, bytes } | BlockCoding::Shifted { file, at, bytes },
+                coding:
+                    BlockCoding::Patched { file, at, bytes }
+                    | BlockCoding::Shifted { file, at, bytes }
+                    | BlockCoding::Regrouped { file, at, bytes },
                 ..
             }) => Some((*file, *at, *bytes)),
         };
@@ -328,6 +339,7 @@ impl BlockEntry {
                 BlockCoding::Compressed => COMPRESSED,
                 BlockCoding::Patched { .. } => PATCHED,
                 BlockCoding::Shifted { .. } => SHIFTED,
+                BlockCoding::Regrouped { .. } => REGROUPED,
             },
         };
         out.u8(tag);
@@ -343,8 +355,9 @@ impl BlockEntry {
                     out.u32(packed.bytes);
                     out.bytes(&packed.hash);
                 }
-                if let BlockCoding::Patched { file, at, bytes } | BlockCoding::Shifted { file, at, bytes } =
-                    packed.coding
+                if let BlockCoding::Patched { file, at, bytes }
+                | BlockCoding::Shifted { file, at, bytes }
+                | BlockCoding::Regrouped { file, at, bytes } = packed.coding
                 {
                     out.u32(file);
                     out.u64(at);
@@ -362,12 +375,15 @@ impl BlockEntry {
         let place = match tag {
             EARLIER => BlockPlace::Earlier { file: reader.u32()?, at: reader.u64()? },
             STORED => BlockPlace::Packed(PackedBytes { at: *at, bytes, hash, coding: BlockCoding::Stored }),
-            COMPRESSED | PATCHED | SHIFTED => {
+            COMPRESSED | PATCHED | SHIFTED | REGROUPED => {
                 let packed_bytes = reader.u32()?;
                 let packed_hash = reader.hash()?;
                 let coding = match tag {
                     COMPRESSED => BlockCoding::Compressed,
                     SHIFTED => BlockCoding::Shifted { file: reader.u32()?, at: reader.u64()?, bytes: reader.u32()? },
+                    REGROUPED => {
+                        BlockCoding::Regrouped { file: reader.u32()?, at: reader.u64()?, bytes: reader.u32()? }
+                    }
                     _ => BlockCoding::Patched { file: reader.u32()?, at: reader.u64()?, bytes: reader.u32()? },
                 };
                 BlockPlace::Packed(PackedBytes { at: *at, bytes: packed_bytes, hash: packed_hash, coding })

@@ -191,7 +191,9 @@ pub(crate) fn decoded(
     let packed = entry.packed().expect("the caller has its packed bytes");
     let mut dir = None;
     let base = match packed.coding {
-        BlockCoding::Patched { file, at, bytes } | BlockCoding::Shifted { file, at, bytes } => {
+        BlockCoding::Patched { file, at, bytes }
+        | BlockCoding::Shifted { file, at, bytes }
+        | BlockCoding::Regrouped { file, at, bytes } => {
             let earlier = earlier.ok_or_else(|| needs_earlier(pack, index))?;
             dir = Some(earlier.dir().to_owned());
             Some(earlier.read(file, at, bytes)?)

@@ -98,7 +98,7 @@ impl<W: Write> PackBlocks<'_, W> {
     ) -> Result<PackedFile, PackError> {
         let path = dir.join(relative);
         let opened = File::open(&path).map_err(io_error(&path, "open"))?;
-        let earlier = self.since.and_then(|since| since.file_named(relative));
+        let earlier = self.since.and_then(|since| since.file_named(dir, relative));
         let mut expected = 0;
         let mut hasher = blake3::Hasher::new();
         let mut file = PackedFile { path: relative.to_owned(), bytes: 0, hash: [0; 32], blocks: Vec::new() };
@@ -148,7 +148,8 @@ impl<W: Write> PackBlocks<'_, W> {
         let place = match run.place {
             Some(known) => BlockPlace::Earlier { file: known.file, at: known.at },
             None => {
-                let base = earlier.map(|earlier| earlier.base_around(at, length)).transpose()?.flatten();
+                let base =
+                    earlier.map(|earlier| earlier.base_around(position..position + length, at)).transpose()?.flatten();
                 let Encoded { coding, bytes, next_expected } = coding::encode(block, position, base.as_ref())?;
                 *expected = next_expected.unwrap_or(*expected);
                 let start = self.out.bytes;

@@ -28,6 +28,9 @@ use crate::unpack::fill;
 pub const PULL_STATE_FILE_NAME: &str = ".pulled.json";
 /// Failures in a row after which a pull gives up. Every block that arrives begins a new row.
 const FAILURES_MAX: u32 = 6;
+/// Failures because the origin is too slow after which a pull gives up, even if blocks arrived between them: they are so
+/// few that it would take days.
+const SLOW_FAILURES_MAX: u32 = 6;
 /// The newest installed snapshots that are searched for blocks of a complete pack: their blocks are a table in memory.
 const SEARCHED_SNAPSHOTS_MAX: usize = 3;
 /// The most bytes that are asked for at once.
@@ -66,7 +69,7 @@ pub struct PullTotals {
 pub enum PullError {
     #[error("{0}")]
     Origin(#[from] OriginError),
-    #[error("{0}; after {FAILURES_MAX} failures in a row the pull gave up; the next one goes on from here")]
+    #[error("{0}; after {FAILURES_MAX} failures the pull gave up; the next one goes on from here")]
     GaveUp(String),
     #[error("{0}")]
     Signature(#[from] SignatureError),
@@ -149,7 +152,7 @@ pub fn offer(
             Ok(channel) => break channel,
             // A publisher may just be replacing the two files.
             Err(
-                error @ (PullError::Origin(OriginError::Passing(_))
+                error @ (PullError::Origin(OriginError::Passing(_) | OriginError::Slow(_))
                 | PullError::Signature(SignatureError::Mismatch { .. })),
             ) => {
                 patience.fail(origin, error)?;
@@ -185,11 +188,17 @@ fn signed_channel(origin: &mut dyn PackOrigin, trusted: &[PublicKey]) -> Result<
 fn whole_file(origin: &mut dyn PackOrigin, file: &str, bytes_max: u64) -> Result<Vec<u8>, OriginError> {
     let mut bytes = Vec::new();
     let read = origin.get(file, None)?.take(bytes_max + 1).read_to_end(&mut bytes);
-    read.map_err(|error| OriginError::Passing(format!("{file}: {error}")))?;
+    read.map_err(|error| read_error(file, &error))?;
     if bytes.len() as u64 > bytes_max {
         return Err(OriginError::Final(format!("{file} has more than {bytes_max} bytes; it is not what it should be")));
     }
     Ok(bytes)
+}
+
+/// Why a response could not be read to its end.
+fn read_error(file: &str, error: &io::Error) -> OriginError {
+    let text = format!("{file}: {error}");
+    if error.kind() == io::ErrorKind::TimedOut { OriginError::Slow(text) } else { OriginError::Passing(text) }
 }
 
 /// Fetches the edition of a channel into a folder. `installed` has the newest snapshot first. `progress` receives byte counts of the finished files.
@@ -260,7 +269,7 @@ fn fetch_index(
         let opened = origin.get(&pack.file, Some(place.at..place.at + place.bytes));
         let read = opened.and_then(|reader| {
             let read = reader.take(place.bytes).read_to_end(&mut bytes);
-            read.map_err(|error| OriginError::Passing(format!("{}: {error}", pack.file)))
+            read.map_err(|error| read_error(&pack.file, &error))
         });
         totals.fetched_bytes += bytes.len() as u64;
         let failure = match read {
@@ -276,16 +285,18 @@ fn fetch_index(
     }
 }
 
-/// Counts failures in a row.
+/// Counts failures in a row, and those because the origin is too slow.
 #[derive(Default)]
 struct Patience {
     failures: u32,
+    slow_failures: u32,
 }
 
 impl Patience {
     fn fail(&mut self, origin: &mut dyn PackOrigin, error: PullError) -> Result<(), PullError> {
         self.failures += 1;
-        if self.failures >= FAILURES_MAX {
+        self.slow_failures += u32::from(matches!(error, PullError::Origin(OriginError::Slow(_))));
+        if self.failures >= FAILURES_MAX || self.slow_failures >= SLOW_FAILURES_MAX {
             return Err(match error {
                 PullError::Origin(_) | PullError::Pack(_) => PullError::GaveUp(error.to_string()),
                 refused => refused,
@@ -336,7 +347,8 @@ impl BlockSource<'_> {
                     return Ok(contents);
                 }
                 Err(
-                    error @ (PullError::Origin(OriginError::Passing(_)) | PullError::Pack(PackError::Damaged { .. })),
+                    error @ (PullError::Origin(OriginError::Passing(_) | OriginError::Slow(_))
+                    | PullError::Pack(PackError::Damaged { .. })),
                 ) => error,
                 Err(error) => return Err(error),
             };
@@ -355,7 +367,7 @@ impl BlockSource<'_> {
         let response = self.response.as_mut().expect("it was just opened");
         let mut bytes = vec![0; (range.end - range.start) as usize];
         let read = response.reader.read_exact(&mut bytes);
-        read.map_err(|error| OriginError::Passing(format!("{}: {error}", self.pack.file)))?;
+        read.map_err(|error| read_error(&self.pack.file, &error))?;
         response.at = range.end;
         self.totals.fetched_bytes += bytes.len() as u64;
         Ok(decoded(&self.path, self.index, number, bytes, self.earlier.as_mut())?)

@@ -14,16 +14,16 @@ use crate::serving::ServeProcess;
 use crate::{hornbook, stderr, stdout};
 
 /// The folder of the channel at the publisher.
-const FOLDER: &str = "/us-law";
+pub(crate) const FOLDER: &str = "/us-law";
 
 /// One machine that builds and signs, and one that installs.
-struct Machines {
+pub(crate) struct Machines {
     dir: tempfile::TempDir,
-    key: String,
+    pub(crate) key: String,
 }
 
 impl Machines {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let machines = Self { dir, key: String::new() };
         let secret = machines.at("law.key").display().to_string();
@@ -32,11 +32,11 @@ impl Machines {
         Self { key: public.lines().nth(1).unwrap().to_owned(), ..machines }
     }
 
-    fn at(&self, name: &str) -> PathBuf {
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
-    fn run(&self, data: &str, arguments: &[&str]) -> Result<String, String> {
+    pub(crate) fn run(&self, data: &str, arguments: &[&str]) -> Result<String, String> {
         let output = hornbook().args(arguments).arg("--data").arg(self.at(data)).output().unwrap();
         if output.status.success() { Ok(stdout(&output)) } else { Err(stderr(&output)) }
     }
@@ -46,7 +46,7 @@ impl Machines {
     }
 
     /// Builds the law with this text, and returns the id of the snapshot.
-    fn build(&self, text: &str) -> String {
+    pub(crate) fn build(&self, text: &str) -> String {
         fs::write(self.at("plan.toml"), PLAN_HEAD).unwrap();
         let line = |number: u32, text: &str| {
             format!(r#"{{"key":"s{number}","level":"section","number":"{number}","heading":"H","text":"{text}"}}"#)
@@ -58,7 +58,7 @@ impl Machines {
     }
 
     /// Publishes the current snapshot in the channel, and gives all its files to the publisher.
-    fn publish(&self, publisher: &Publisher) {
+    pub(crate) fn publish(&self, publisher: &Publisher) {
         let (folder, key) = (self.at("channel").display().to_string(), self.at("law.key").display().to_string());
         self.builder(&["snapshot", "pack", "--channel", &folder, "--name", "us-law", "--key", &key]);
         for entry in fs::read_dir(self.at("channel")).unwrap() {
@@ -170,7 +170,7 @@ fn a_serving_box_follows_a_serving_origin() {
     }
 }
 
-fn current(data: &Path) -> String {
+pub(crate) fn current(data: &Path) -> String {
     let link = fs::canonicalize(data.join("current")).unwrap();
     link.file_name().unwrap().to_str().unwrap().to_owned()
 }

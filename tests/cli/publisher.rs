@@ -38,6 +38,8 @@ pub(crate) enum ResponseFault {
     TruncatedRange(usize),
     /// Sends one byte at a time, with this pause between them.
     SlowBytes(Duration),
+    /// Sends this many bytes of the body, nothing for this long, then closes the connection.
+    StallAfter(usize, Duration),
 }
 
 #[derive(Clone, Debug)]
@@ -114,6 +116,11 @@ impl Publisher {
     /// Makes the next requests of a path fail, one fault each.
     pub(crate) fn add_faults(&self, path: &str, faults: impl IntoIterator<Item = ResponseFault>) {
         self.state.faults.lock().unwrap().entry(path.to_owned()).or_default().extend(faults);
+    }
+
+    /// Lets all further requests succeed.
+    pub(crate) fn clear_faults(&self) {
+        self.state.faults.lock().unwrap().clear();
     }
 
     /// The requests since the last call.
@@ -234,6 +241,11 @@ fn answer(
         Some(ResponseFault::CloseAfterChunk(length)) => {
             body.truncate(*length);
             write!(stream, "{length:x}\r\n")?;
+        }
+        Some(ResponseFault::StallAfter(length, pause)) => {
+            stream.write_all(&body[..body.len().min(*length)])?;
+            std::thread::sleep(*pause);
+            return Ok(false);
         }
         Some(ResponseFault::SlowBytes(pause)) => {
             for byte in &body {

@@ -10,11 +10,13 @@ mod directory;
 mod error;
 mod reader;
 mod schema;
+mod term_places;
 mod writer;
 
 pub use error::KeywordError;
 pub use reader::KeywordIndex;
 pub use schema::KeywordFields;
+pub use term_places::{POSITIONS_FILE_NAME, TermPlace};
 pub use writer::{KeywordDocument, KeywordStats, KeywordWriter};
 
 /// The folder of the index in a snapshot.

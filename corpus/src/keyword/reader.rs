@@ -148,7 +148,12 @@ impl KeywordIndex {
         postings.map_err(|source| self.engine("search", source.into()))
     }
 
-    fn engine(&self, doing: &'static str, source: TantivyError) -> KeywordError {
+    /// Runs what reads the index. A panic in tantivy means that the files are damaged.
+    pub(super) fn guarded<T>(&self, read: impl FnOnce() -> Result<T, KeywordError>) -> Result<T, KeywordError> {
+        read_guarded(&self.path, read)
+    }
+
+    pub(super) fn engine(&self, doing: &'static str, source: TantivyError) -> KeywordError {
         KeywordError::Engine { path: self.path.clone(), doing, source }
     }
 }

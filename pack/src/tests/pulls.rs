@@ -109,8 +109,10 @@ enum Fault {
     Cuts,
     /// A bit of a response is wrong.
     Corrupts,
-    /// A response stops, until the client gives up waiting.
+    /// A response stops, until the client gives up waiting, or does not begin.
     Stalls,
+    /// A response brings less than the least rate.
+    Drips,
     /// Another part of the file, or another file, is sent.
     WrongPlace,
     /// Responses go on after their end.
@@ -134,13 +136,13 @@ impl HostileOrigin {
     }
 }
 
-/// Ends with an error where a stalled response would end with a timeout.
-struct Stalling(io::Cursor<Vec<u8>>);
+/// Ends with an error where a response stalls or is too slow.
+struct Stalling(io::Cursor<Vec<u8>>, io::ErrorKind);
 
 impl Read for Stalling {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self.0.read(buffer)? {
-            0 if !buffer.is_empty() => Err(io::Error::new(io::ErrorKind::TimedOut, "timed out")),
+            0 if !buffer.is_empty() => Err(io::Error::new(self.1, "nothing more came")),
             count => Ok(count),
         }
     }
@@ -164,9 +166,11 @@ impl PackOrigin for HostileOrigin {
             Fault::Cuts if self.random.below(4) == 0 => return Err(OriginError::Passing("no connection".to_owned())),
             Fault::Cuts => bytes.truncate(place),
             Fault::Corrupts => bytes[place] ^= 1 << self.random.below(8),
-            Fault::Stalls => {
+            Fault::Stalls if self.random.below(4) == 0 => return Err(OriginError::Passing("no answer".to_owned())),
+            Fault::Stalls | Fault::Drips => {
                 bytes.truncate(place);
-                return Ok(Box::new(Stalling(io::Cursor::new(bytes))));
+                let kind = if fault == Fault::Drips { io::ErrorKind::TimedOut } else { io::ErrorKind::Other };
+                return Ok(Box::new(Stalling(io::Cursor::new(bytes), kind)));
             }
             Fault::WrongPlace => bytes = PUBLISHED.packs["1-complete.pack"][..bytes.len().min(5000)].to_vec(),
             Fault::Longer => bytes.extend(vec![0; 100_000]),
@@ -190,7 +194,7 @@ impl From<DataDirectoryError> for BoxError {
 }
 
 /// A pull, as the command with `--swap` does it.
-fn pull(data: &Path, origin: &mut HostileOrigin, trusted: &[PublicKey]) -> Result<PullTotals, BoxError> {
+fn pull(data: &Path, origin: &mut dyn PackOrigin, trusted: &[PublicKey]) -> Result<PullTotals, BoxError> {
     let directory = DataDirectory::new(data);
     let channel = offer(origin, data, trusted, UnixMillis(0)).map_err(BoxError::Pull)?;
     let stored = directory.list()?;
@@ -232,7 +236,15 @@ fn two_hundred_pulls_from_a_hostile_origin_give_only_whole_signed_newer_editions
         for _ in 0..10 {
             let edition = random.index(4);
             let mut origin = HostileOrigin::honest(edition);
-            let faults = [Fault::None, Fault::Cuts, Fault::Corrupts, Fault::Stalls, Fault::WrongPlace, Fault::Longer];
+            let faults = [
+                Fault::None,
+                Fault::Cuts,
+                Fault::Corrupts,
+                Fault::Stalls,
+                Fault::Drips,
+                Fault::WrongPlace,
+                Fault::Longer,
+            ];
             origin.fault = faults[random.index(faults.len())];
             origin.one_of = 1 + random.below(3);
             origin.random = SplitMix64(random.draw());
@@ -331,6 +343,36 @@ fn a_cut_pull_goes_on_where_it_was_cut() {
     assert_eq!(checked(data.path()), Some(0));
     let fetched: u64 = origin.sent;
     assert!(fetched < 40 * whole, "{fetched} of {whole} after {attempts} failed attempts");
+}
+
+/// An honest origin whose responses with blocks bring one or two of them and are then too slow.
+struct DrippingPacks(HostileOrigin);
+
+impl PackOrigin for DrippingPacks {
+    fn get(&mut self, file: &str, range: Option<Range<u64>>) -> Result<Box<dyn Read>, OriginError> {
+        let has_blocks = range.as_ref().is_some_and(|range| range.end - range.start > 20_000);
+        let mut bytes = Vec::new();
+        self.0.get(file, range)?.take(if has_blocks { 20_000 } else { u64::MAX }).read_to_end(&mut bytes).unwrap();
+        Ok(Box::new(Stalling(io::Cursor::new(bytes), io::ErrorKind::TimedOut)))
+    }
+
+    fn wait(&mut self, _failures: u32) {}
+}
+
+#[test]
+fn a_pull_gives_up_on_an_origin_that_is_too_slow_although_blocks_arrive() {
+    let trusted = [key().public()];
+    let whole = pull(tempfile::tempdir().unwrap().path(), &mut HostileOrigin::honest(0), &trusted).unwrap();
+    let data = tempfile::tempdir().unwrap();
+    let channel = offer(&mut HostileOrigin::honest(0), data.path(), &trusted, UnixMillis(0)).unwrap();
+    let arriving = tempfile::tempdir().unwrap();
+    let mut slow = DrippingPacks(HostileOrigin::honest(0));
+    let mut written = 0;
+    let error = fetch(&mut slow, &channel, &[], arriving.path(), |bytes| written += bytes).unwrap_err();
+    assert!(matches!(&error, PullError::GaveUp(_)), "{error:?}");
+    assert!(slow.0.requests.len() < 10 && written > 0, "{} requests", slow.0.requests.len());
+    let rest = fetch(&mut HostileOrigin::honest(0), &channel, &[], arriving.path(), |_| ()).unwrap();
+    assert!(rest.fetched_bytes < whole.fetched_bytes, "{rest:?} {whole:?}");
 }
 
 #[test]

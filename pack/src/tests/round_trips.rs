@@ -290,7 +290,7 @@ fn other_files_and_other_versions_are_refused_by_name() {
     bytes[8] = 9;
     fs::write(at("a.pack"), &bytes).unwrap();
     let error = PackFile::open(&at("a.pack")).unwrap_err().to_string();
-    assert!(error.contains("version 9, this hornbook reads 1"), "{error}");
+    assert!(error.contains("version 9, this hornbook reads 2"), "{error}");
     for other in [&b"PK\x03\x04"[..], &[0; 300]] {
         fs::write(at("x"), other).unwrap();
         assert!(matches!(PackFile::open(&at("x")), Err(PackError::NotAPack { .. })));

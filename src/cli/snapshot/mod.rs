@@ -1,7 +1,6 @@
 //! `hornbook snapshot`: lists, activates, rolls back and removes the snapshots of the data
 //! directory; shelves, packs, installs and pulls them, each in its own file.
 
-mod http_origin;
 mod install;
 mod keygen;
 mod pack;

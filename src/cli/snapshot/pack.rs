@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hornbook_base::clock::{Clock, SystemClock};
+use hornbook_base::whole_file;
 use hornbook_corpus::catalogue::Source;
 use hornbook_corpus::manifest::Manifest;
+use hornbook_corpus::section_file::sync_directory;
 use hornbook_index_build::data_directory::{DataDirectory, StoredSnapshot};
 use hornbook_index_build::progress::ProgressDisplay;
 use hornbook_pack::{Channel, ChannelPack, EarlierBlocks, PackSummary, SecretKey, pack, signature_path};
@@ -113,9 +115,12 @@ fn write_pack(
         let since = summary.index.since.as_ref().map(|since| format!(" since {since}")).unwrap_or_default();
         let comment = format!("hornbook snapshot {}{since}", summary.index.snapshot);
         let path = signature_path(out);
-        fs::write(&path, key.sign(&summary.hash, &comment)).map_err(|error| io("write", &path, error))?;
+        let signature = key.sign(&summary.hash, &comment);
+        whole_file::replace(&path, signature.as_bytes()).map_err(|error| io("write", &path, error))?;
     }
     fs::rename(&fresh, out).map_err(|error| io("rename the finished pack to", out, error))?;
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    sync_directory(folder).map_err(|error| io("sync", folder, error))?;
     Ok(summary)
 }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use hornbook::admin::cli::reload_if_running;
+use hornbook::sources::{HttpOrigin, OriginLimits};
 use hornbook::tls_client::Trust;
 use hornbook_base::clock::{Clock, SystemClock};
 use hornbook_index_build::data_directory::DataDirectory;
@@ -13,7 +14,6 @@ use hornbook_pack::{InstalledSnapshot, PublicKey, PullTotals, fetch, offer};
 use serde_json::json;
 
 use super::RELOAD_HINT;
-use super::http_origin::HttpOrigin;
 use super::install::trusted_keys;
 use crate::cli::output::{CommandError, print, print_json};
 use crate::cli::table::bytes;
@@ -55,7 +55,7 @@ impl Pull {
         let trusted = trusted_keys(options, &self.trust)?;
         let tls = self.ca.clone().map_or(Trust::System, Trust::File);
         let progress = ProgressDisplay::for_stderr();
-        let mut origin = HttpOrigin::new(&url, &tls, progress)?;
+        let mut origin = HttpOrigin::new(&url, &tls, OriginLimits::default(), progress)?;
         std::fs::create_dir_all(&folder).map_err(|error| format!("cannot create {}: {error}", folder.display()))?;
         let channel = offer(&mut origin, &folder, &trusted, SystemClock::start().now().wall)?;
         let installed: Vec<InstalledSnapshot> =
