@@ -107,6 +107,7 @@ postgres:
 	[ -n "$$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] || command -v initdb >/dev/null || \
 		{ apt-get update --quiet && apt-get install --yes postgresql; }
 	@[ -n "$(HORNBOOK)" ] || cargo build --quiet --release
+	deploy/servers/check
 	HORNBOOK_TEST_SEQUENCES=$(POSTGRES_SEQUENCES) tests/postgres/run $(or $(HORNBOOK),target/release/hornbook) $(POSTGRES_SECONDS)
 
 slow-clients:

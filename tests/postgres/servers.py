@@ -37,9 +37,10 @@ class Server:
         settings = ["free.per_minute=1000000", "free.per_day=100000000", "free.monthly_units=0"]
         self.set = [word for setting in settings for word in ("--set", setting)]
 
-    def command(self, *arguments, **more):
+    def command(self, *arguments, backend=None, **more):
         command = [self.program, "--data", str(self.data), *self.set, "--json", *arguments]
-        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, **more)
+        environment = {**self.environment, "HORNBOOK_STATE_BACKEND": backend or self.environment["HORNBOOK_STATE_BACKEND"]}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, **more)
         if done.returncode != 0:
             raise SystemExit(f"{' '.join(arguments)}: {done.stderr}")
         return json.loads(done.stdout) if done.stdout.strip().startswith("{") else done.stdout
@@ -150,8 +151,10 @@ def main():
         for server in servers[1:]:
             shutil.copytree(first.data / "snapshots", server.data / "snapshots")
             (server.data / "current").symlink_to(os.readlink(first.data / "current"))
-        account = first.command("account", "create", "three servers")["id"]
-        first.command("account", "approve", account)
+        # One server alone, until there are several.
+        account = first.command("account", "create", "three servers", backend="embedded")["id"]
+        first.command("account", "approve", account, backend="embedded")
+        first.command("state", "migrate", "--to", "-", backend="embedded", input=backend)
         first.command("grant", account, "100000000", "--reason", "for the test")
         keys = [first.command("key", "create", account, "--name", f"key {number}")["key"] for number in range(4)]
         for server in servers:
@@ -166,7 +169,8 @@ def main():
             thread.join()
         for server in servers:
             server.stop()
-        books = [server.command("ledger", "verify")["books"] for server in servers]
+        proofs = [server.command("ledger", "verify") for server in servers]
+        books = [proof["books"] for proof in proofs]
         told = {what: broken.count(what) for what in sorted(set(broken))}
         print(f"{callers.answered} calls were answered, {callers.retried} of them after retries; broken: {told}")
         if callers.faults:
@@ -175,6 +179,12 @@ def main():
             raise SystemExit(f"the servers see different books: {books}")
         if books[0]["spent"] != callers.charged:
             raise SystemExit(f"{callers.charged} credits were answered, but {books[0]['spent']} were charged")
+        # And back to one.
+        os.remove(first.data / "state.redb")
+        back = first.command("state", "migrate", "--to", "embedded")["proof"]
+        alone = first.command("ledger", "verify", backend="embedded")
+        if not proofs[0]["lastHash"] == back["lastHash"] == alone["lastHash"]:
+            raise SystemExit(f"the chain of hashes does not go on: {proofs[0]}, {back}, {alone}")
         print(f"{callers.charged} credits were answered and charged, by {SERVERS} servers on one database")
     finally:
         for server in servers:
