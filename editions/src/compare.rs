@@ -208,10 +208,11 @@ impl BodyPair<'_> {
         Ok(is_older || is_of_earlier_year(&record.citation, through) || is_unknown())
     }
 
-    /// Whether the older edition has the title in which a provision of the newer one is; containers have no credits.
+    /// Whether the older edition has the title in which a provision of the newer one is. Containers have no credits, and some
+    /// codes have no titles.
     fn has_title_of(&self, node: NodeOrdinal) -> bool {
-        let title = self.new.outline.ancestors(node).last().unwrap_or(node);
-        !self.new.outline.is_provision(node) || self.in_old(title).is_some()
+        let title = self.new.outline.ancestors(node).last();
+        !self.new.outline.is_provision(node) || title.is_none_or(|title| self.in_old(title).is_some())
     }
 
     /// Whether law that was not in force and law that is now have the same heading or similar words.

@@ -9,8 +9,8 @@ use hornbook_accounts::state::{ChangeNumber, StateError, StateTable};
 use tokio_postgres::types::ToSql;
 
 use super::connections::{Connections, answer, close};
-use super::failure::Failure;
-use super::writer::{RETRY_FOR, lock, with_retries};
+use super::failure::DatabaseFailure;
+use super::lock::{RETRY_FOR, lock, with_retries};
 
 const COMMITTING: &str = "commit a change of the accounts to";
 /// So many changes are remembered. A server that lost its connection asks about its own within seconds.
@@ -21,12 +21,12 @@ pub(crate) struct Pending {
     number: i64,
     /// Random, so that this change is recognised.
     change: [u8; 16],
-    put: Rows,
-    removed: Rows,
+    put: RowArrays,
+    removed: RowArrays,
 }
 
 #[derive(Default)]
-struct Rows {
+struct RowArrays {
     tables: Vec<&'static str>,
     keys: Vec<Vec<u8>>,
     records: Vec<Vec<u8>>,
@@ -44,7 +44,7 @@ impl Pending {
             path: "/dev/urandom".into(),
             source: e,
         })?;
-        let (mut put, mut removed) = (Rows::default(), Rows::default());
+        let (mut put, mut removed) = (RowArrays::default(), RowArrays::default());
         for (table, records) in changed {
             for (key, record) in records {
                 let rows = if record.is_some() { &mut put } else { &mut removed };
@@ -58,7 +58,7 @@ impl Pending {
 }
 
 /// What the database knows of a change whose commit got no answer.
-enum Outcome {
+enum CommitOutcome {
     Made,
     /// Nobody changed anything: it can be sent again on this connection.
     NotMade(Box<Object>),
@@ -77,9 +77,9 @@ pub(crate) async fn commit(
         let locked = match connection.take() {
             Some(connection) => connection,
             None => match outcome(connections, pending).await.map_err(|e| e.at(&connections.place, COMMITTING))? {
-                Outcome::Made => return Ok(ChangeNumber(pending.number)),
-                Outcome::NotMade(connection) => *connection,
-                Outcome::Overtaken => {
+                CommitOutcome::Made => return Ok(ChangeNumber(pending.number)),
+                CommitOutcome::NotMade(connection) => *connection,
+                CommitOutcome::Overtaken => {
                     return Err(StateError::ChangedElsewhere { place: connections.place.clone() });
                 }
             },
@@ -109,13 +109,13 @@ const FORGET: &str = "DELETE FROM hornbook_changes WHERE number < $1";
 const ADVANCE: &str = "UPDATE hornbook_head SET number = $1";
 
 /// All statements are sent at once and answered in turn.
-async fn send(connection: &Object, pending: &Pending) -> Result<(), Failure> {
+async fn send(connection: &Object, pending: &Pending) -> Result<(), DatabaseFailure> {
     let Pending { number, change, put, removed } = pending;
     let (change, forgotten) = (&change[..], *number - CHANGES_KEPT);
-    let remove: [Parameter<'_>; 2] = [&removed.tables, &removed.keys];
-    let put_rows: [Parameter<'_>; 3] = [&put.tables, &put.keys, &put.records];
-    let note: [Parameter<'_>; 2] = [number, &change];
-    let (forget, advance): ([Parameter<'_>; 1], [Parameter<'_>; 1]) = ([&forgotten], [number]);
+    let remove: [SqlParameter<'_>; 2] = [&removed.tables, &removed.keys];
+    let put_rows: [SqlParameter<'_>; 3] = [&put.tables, &put.keys, &put.records];
+    let note: [SqlParameter<'_>; 2] = [number, &change];
+    let (forget, advance): ([SqlParameter<'_>; 1], [SqlParameter<'_>; 1]) = ([&forgotten], [number]);
     let sent = tokio::join!(
         execute(connection, REMOVE, &remove, !removed.keys.is_empty()),
         execute(connection, PUT, &put_rows, !put.keys.is_empty()),
@@ -129,14 +129,14 @@ async fn send(connection: &Object, pending: &Pending) -> Result<(), Failure> {
     answer(connection.batch_execute("COMMIT")).await
 }
 
-type Parameter<'p> = &'p (dyn ToSql + Sync);
+type SqlParameter<'p> = &'p (dyn ToSql + Sync);
 
 async fn execute(
     connection: &Object,
     text: &str,
-    parameters: &[Parameter<'_>],
+    parameters: &[SqlParameter<'_>],
     is_needed: bool,
-) -> Result<(), Failure> {
+) -> Result<(), DatabaseFailure> {
     if !is_needed {
         return Ok(());
     }
@@ -145,17 +145,17 @@ async fn execute(
 }
 
 /// Finds out what became of the change. A connection that may still commit it holds the lock, so this waits for its end.
-async fn outcome(connections: &Connections, pending: &Pending) -> Result<Outcome, Failure> {
+async fn outcome(connections: &Connections, pending: &Pending) -> Result<CommitOutcome, DatabaseFailure> {
     with_retries(async || {
         let (connection, newest) = lock(connections).await?;
         if newest + 1 == pending.number {
-            return Ok(Outcome::NotMade(Box::new(connection)));
+            return Ok(CommitOutcome::NotMade(Box::new(connection)));
         }
         let text = "SELECT change FROM hornbook_changes WHERE number = $1";
         let found = answer(connection.query_opt(text, &[&pending.number])).await;
         connections.roll_back(connection);
         let is_made = found?.is_some_and(|row| row.get::<_, Vec<u8>>(0) == pending.change);
-        Ok(if is_made { Outcome::Made } else { Outcome::Overtaken })
+        Ok(if is_made { CommitOutcome::Made } else { CommitOutcome::Overtaken })
     })
     .await
 }

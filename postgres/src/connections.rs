@@ -14,7 +14,7 @@ use tokio_postgres::NoTls;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::PostgresAddress;
-use super::failure::Failure;
+use super::failure::DatabaseFailure;
 
 /// One for changes, the others for reading.
 const CONNECTIONS_MAX: usize = 8;
@@ -76,7 +76,7 @@ impl Connections {
         futures_executor::block_on(future)
     }
 
-    pub(crate) async fn connection(&self) -> Result<Object, Failure> {
+    pub(crate) async fn connection(&self) -> Result<Object, DatabaseFailure> {
         Ok(self.pool.get().await?)
     }
 
@@ -103,10 +103,12 @@ pub(crate) fn close(connection: Object) {
 }
 
 /// Waits for an answer, at most for [`ANSWER_MAX`].
-pub(crate) async fn answer<T>(future: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, Failure> {
+pub(crate) async fn answer<T>(
+    future: impl Future<Output = Result<T, tokio_postgres::Error>>,
+) -> Result<T, DatabaseFailure> {
     match timeout(ANSWER_MAX, future).await {
         Ok(answered) => Ok(answered?),
-        Err(_) => Err(Failure::TimedOut(ANSWER_MAX)),
+        Err(_) => Err(DatabaseFailure::TimedOut(ANSWER_MAX)),
     }
 }
 

@@ -7,7 +7,7 @@ use hornbook_accounts::state::StateError;
 use tokio_postgres::error::SqlState;
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
+pub(crate) enum DatabaseFailure {
     // The cause of a database's error is its message; its own text is only "db error".
     #[error("{}", message_of(.0))]
     Database(#[source] tokio_postgres::Error),
@@ -17,13 +17,13 @@ pub(crate) enum Failure {
     TimedOut(Duration),
 }
 
-impl From<tokio_postgres::Error> for Failure {
+impl From<tokio_postgres::Error> for DatabaseFailure {
     fn from(error: tokio_postgres::Error) -> Self {
         Self::Database(error)
     }
 }
 
-impl From<deadpool_postgres::PoolError> for Failure {
+impl From<deadpool_postgres::PoolError> for DatabaseFailure {
     fn from(error: deadpool_postgres::PoolError) -> Self {
         match error {
             deadpool_postgres::PoolError::Backend(error) => Self::Database(error),
@@ -58,7 +58,7 @@ const PASSING: [SqlState; 11] = [
     SqlState::READ_ONLY_SQL_TRANSACTION,
 ];
 
-impl Failure {
+impl DatabaseFailure {
     /// Whether the same may succeed later, on another connection.
     pub(crate) fn may_pass(&self) -> bool {
         match self {

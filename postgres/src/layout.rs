@@ -1,7 +1,7 @@
 //! The tables in the database.
 
 use super::connections::{Connections, answer};
-use super::failure::Failure;
+use super::failure::DatabaseFailure;
 
 /// `hornbook_records` has all tables of a state. `hornbook_head` has one row, which every change
 /// locks, with the number of the newest change. `hornbook_changes` says who made the last changes.
@@ -16,7 +16,7 @@ INSERT INTO hornbook_head (one, number) VALUES (true, 0) ON CONFLICT DO NOTHING"
 const TRIES: u32 = 5;
 
 /// Creates the tables unless they exist. A user who may not create tables can use them.
-pub(crate) async fn create(connections: &Connections) -> Result<(), Failure> {
+pub(crate) async fn create(connections: &Connections) -> Result<(), DatabaseFailure> {
     let mut tries = 0;
     loop {
         let connection = connections.connection().await?;
@@ -33,7 +33,7 @@ pub(crate) async fn create(connections: &Connections) -> Result<(), Failure> {
 }
 
 /// Whether no state was ever stored.
-pub(crate) async fn is_empty(connections: &Connections) -> Result<bool, Failure> {
+pub(crate) async fn is_empty(connections: &Connections) -> Result<bool, DatabaseFailure> {
     let connection = connections.connection().await?;
     Ok(answer(connection.query_opt("SELECT 1 FROM hornbook_records LIMIT 1", &[])).await?.is_none())
 }

@@ -13,6 +13,7 @@ mod commit;
 mod connections;
 mod failure;
 mod layout;
+mod lock;
 mod reader;
 mod rows;
 mod storage;

@@ -6,7 +6,7 @@ use deadpool_postgres::Object;
 use hornbook_accounts::state::{ChangeNumber, KeyRange, StateError, StateTable, TableReader, Visit};
 
 use super::connections::{Connections, answer, close};
-use super::failure::Failure;
+use super::failure::DatabaseFailure;
 use super::rows::{self, Batches};
 
 const READING: &str = "read the accounts in";
@@ -44,18 +44,18 @@ impl SnapshotReader {
         }
     }
 
-    fn failed(&self) -> impl Fn(Failure) -> StateError + '_ {
+    fn failed(&self) -> impl Fn(DatabaseFailure) -> StateError + '_ {
         |failure| failure.at(&self.connections.place, READING)
     }
 }
 
-async fn begin(connections: &Connections) -> Result<(Object, i64), Failure> {
+async fn begin(connections: &Connections) -> Result<(Object, i64), DatabaseFailure> {
     let connection = connections.connection().await?;
     let begun = async {
         answer(connection.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")).await?;
         // The first statement decides which state the others see.
         let row = answer(connection.query_one("SELECT number FROM hornbook_head", &[])).await?;
-        Ok::<i64, Failure>(row.get(0))
+        Ok::<i64, DatabaseFailure>(row.get(0))
     };
     match begun.await {
         Ok(number) => Ok((connection, number)),

@@ -4,18 +4,18 @@ use deadpool_postgres::Object;
 use hornbook_accounts::state::{KeyOrder, KeyRange, StateTable};
 
 use super::connections::answer;
-use super::failure::Failure;
+use super::failure::DatabaseFailure;
 
 pub(crate) type Row = (Vec<u8>, Vec<u8>);
 
-pub(crate) async fn get(client: &Object, table: StateTable, key: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
+pub(crate) async fn get(client: &Object, table: StateTable, key: &[u8]) -> Result<Option<Vec<u8>>, DatabaseFailure> {
     let statement =
         answer(client.prepare_cached("SELECT record FROM hornbook_records WHERE tbl = $1 AND key = $2")).await?;
     let row = answer(client.query_opt(&statement, &[&table.name(), &key])).await?;
     Ok(row.map(|row| row.get(0)))
 }
 
-pub(crate) async fn count(client: &Object, table: StateTable) -> Result<u64, Failure> {
+pub(crate) async fn count(client: &Object, table: StateTable) -> Result<u64, DatabaseFailure> {
     let row =
         answer(client.query_one("SELECT count(*) FROM hornbook_records WHERE tbl = $1", &[&table.name()])).await?;
     Ok(u64::try_from(row.get::<_, i64>(0)).unwrap_or(0))
@@ -31,7 +31,7 @@ pub(crate) struct Batches {
     is_over: bool,
 }
 
-/// Rows in the order of the range, and the part of the range that they cover.
+/// RowArrays in the order of the range, and the part of the range that they cover.
 pub(crate) struct RowBatch {
     pub(crate) rows: Vec<Row>,
     pub(crate) start: Vec<u8>,
@@ -48,7 +48,11 @@ impl Batches {
         Self { start, end, order: range.order, limit: FIRST_ROWS, is_over }
     }
 
-    pub(crate) async fn next(&mut self, client: &Object, table: StateTable) -> Result<Option<RowBatch>, Failure> {
+    pub(crate) async fn next(
+        &mut self,
+        client: &Object,
+        table: StateTable,
+    ) -> Result<Option<RowBatch>, DatabaseFailure> {
         if self.is_over {
             return Ok(None);
         }
@@ -72,7 +76,7 @@ impl Batches {
         Ok(Some(batch))
     }
 
-    async fn fetch(&self, client: &Object, table: StateTable) -> Result<Vec<Row>, Failure> {
+    async fn fetch(&self, client: &Object, table: StateTable) -> Result<Vec<Row>, DatabaseFailure> {
         let until = if self.end.is_some() { "AND key < $4" } else { "" };
         let order = match self.order {
             KeyOrder::LowestFirst => "ASC",

@@ -36,7 +36,7 @@ impl PostgresStorage {
 impl StateStorage for PostgresStorage {
     fn open(&self) -> Result<Box<dyn StateDatabase>, StateError> {
         let connections = &self.connections;
-        let failed = |failure: super::failure::Failure| failure.at(&connections.place, "open the accounts in");
+        let failed = |failure: super::failure::DatabaseFailure| failure.at(&connections.place, "open the accounts in");
         connections.wait_for(layout::create(connections)).map_err(failed)?;
         let database = PostgresDatabase { connections: Arc::clone(connections) };
         // A mark with entries means that the database lost them. An empty state must not replace them.

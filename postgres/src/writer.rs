@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use deadpool_postgres::Object;
 use hornbook_accounts::state::{
@@ -12,15 +12,12 @@ use hornbook_accounts::state::{
 };
 
 use super::commit::{self, Pending};
-use super::connections::{Connections, answer, close};
-use super::failure::Failure;
+use super::connections::{Connections, close};
+use super::failure::DatabaseFailure;
+use super::lock::{RETRY_FOR, lock, with_retries};
 use super::rows::{self, Batches, RowBatch};
 
 const WRITING: &str = "change the accounts in";
-/// How long a change is tried again while the database fails or another server is in the way.
-pub(crate) const RETRY_FOR: Duration = Duration::from_secs(12);
-const FIRST_PAUSE: Duration = Duration::from_millis(2);
-const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 
 pub(crate) struct ChangeWriter {
     connections: Arc<Connections>,
@@ -42,7 +39,7 @@ impl ChangeWriter {
 
     /// Runs a statement on the connection with the lock. If the connection fails, takes the lock again, as long as nobody
     /// changed anything in between.
-    fn run<T>(&self, statement: &impl AsyncFn(&Object) -> Result<T, Failure>) -> Result<T, StateError> {
+    fn run<T>(&self, statement: &impl AsyncFn(&Object) -> Result<T, DatabaseFailure>) -> Result<T, StateError> {
         let began = Instant::now();
         loop {
             let connection = match self.connection.take() {
@@ -92,43 +89,6 @@ impl ChangeWriter {
             rows.reverse();
         }
         rows
-    }
-}
-
-/// Takes the lock. Returns the number of the newest change.
-pub(crate) async fn lock(connections: &Connections) -> Result<(Object, i64), Failure> {
-    let connection = connections.connection().await?;
-    let locked = async {
-        let begin = answer(connection.batch_execute("BEGIN ISOLATION LEVEL SERIALIZABLE"));
-        let lock = answer(connection.query_one("SELECT number FROM hornbook_head FOR UPDATE", &[]));
-        let (begun, locked) = tokio::join!(begin, lock);
-        begun?;
-        Ok::<i64, Failure>(locked?.get(0))
-    };
-    match locked.await {
-        Ok(number) => Ok((connection, number)),
-        Err(failure) => {
-            if failure.is_conflict() {
-                connections.roll_back(connection);
-            } else {
-                close(connection);
-            }
-            Err(failure)
-        }
-    }
-}
-
-/// Tries until it succeeds, fails for good, or the time is over.
-pub(crate) async fn with_retries<T>(work: impl AsyncFn() -> Result<T, Failure>) -> Result<T, Failure> {
-    let (began, mut pause) = (Instant::now(), FIRST_PAUSE);
-    loop {
-        match work().await {
-            Err(failure) if failure.may_pass() && began.elapsed() < RETRY_FOR => {
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(LONGEST_PAUSE);
-            }
-            done => return done,
-        }
     }
 }
 

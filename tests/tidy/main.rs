@@ -116,6 +116,7 @@ const ALLOWED_IMPORTS: &[(&str, &[&str])] = &[
             "payments",
             "search",
             "sources",
+            "state_location",
             "tls_client",
             "watches",
             "web",

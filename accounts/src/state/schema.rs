@@ -140,7 +140,7 @@ pub(super) fn check_and_migrate(
     place: &str,
     steps: &[MigrationStep],
 ) -> Result<(), StateError> {
-    if StateReader::begin(database)?.is_unfinished()? {
+    if is_unfinished(&StateReader::begin(database)?)? {
         return Err(StateError::Unfinished { place: place.to_owned() });
     }
     let newest = steps.len() + 1;
@@ -158,6 +158,11 @@ pub(super) fn check_and_migrate(
         migrate(database, &steps[found - 1..], newest as u32)?;
     }
     if database.is_read_whole_at_opening() { check::all_checksums(database, place) } else { Ok(()) }
+}
+
+/// Whether records are still being copied into this state.
+fn is_unfinished(reading: &StateReader) -> Result<bool, StateError> {
+    Ok(reading.has(StateTable::Meta)? && reading.get(StateTable::Meta, UNFINISHED_KEY)?.is_some())
 }
 
 /// Runs all steps in one transaction, so that a crash leaves the old format, never one in between.

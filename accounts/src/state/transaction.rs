@@ -7,7 +7,6 @@ use super::codec::{append_checksum, verify_checksum};
 use super::database::{ChangeNumber, KeyRange, StateDatabase, TableReader, TableWriter, Visit};
 use super::error::StateError;
 use super::index::{self, Index};
-use super::schema::UNFINISHED_KEY;
 use super::table::StateTable;
 
 /// Key and payload.
@@ -202,11 +201,6 @@ impl StateReader {
         count: usize,
     ) -> Result<Vec<StoredRecord>, StateError> {
         records_of(&*self.tables, index, owned_keys(&*self.tables, index, owner, count, RecordOrder::Newest)?)
-    }
-
-    /// Whether records are still being copied into this state.
-    pub(super) fn is_unfinished(&self) -> Result<bool, StateError> {
-        Ok(self.has(StateTable::Meta)? && self.get(StateTable::Meta, UNFINISHED_KEY)?.is_some())
     }
 
     /// Whether the database has this table. Every database of the current format has all tables.
