@@ -10,10 +10,10 @@ use serde::Deserialize;
 
 use crate::content::{Content, ContentNote, NewNode, NodeHandle, OnRepeat};
 use crate::effect;
-use crate::import::converted_text::ConvertedText;
 use crate::import::crosswalk::{self, Crosswalk, SectionWords};
 use crate::import::intake::{ImportError, SourceIntake};
 use crate::import::json_line::{self, Field, FieldShape, nullable, required};
+use crate::import::labels::{Scheme, layout_of};
 use crate::import::levels::Label;
 use crate::import::remark::{REMARK_BYTES_MAX, named_status};
 use crate::import::slug::slug;
@@ -63,21 +63,18 @@ pub fn import(
     let name = file.place.clone();
     let mut count = 0;
     let parse = |_: u32, text: &str| {
-        let mut line: ProvisionLine = json_line::parse(text, FIELDS)?;
+        let line: ProvisionLine = json_line::parse(text, FIELDS)?;
         check(&line, target).map_err(|mistake| vec![mistake])?;
-        let converted = ConvertedText::read(std::mem::take(&mut line.text));
-        line.text = converted.text;
-        Ok::<_, Vec<String>>((line, converted.layout, converted.footnotes))
+        let layout = layout_of(&line.text, &Scheme::found());
+        Ok::<_, Vec<String>>((line, layout))
     };
     parse_lines(file, LINE_BYTES_MAX, parse, |number, parsed| {
         let position = SourcePosition { file: name.clone(), line: Some(number) };
         match parsed {
-            Ok((line, layout, footnotes)) => {
+            Ok((line, layout)) => {
                 let parent = add_containers(&line, target, intake, &position)?;
                 let mut provision = provision(line, parent, target, &position, intake.warnings);
                 provision.content.layout = layout;
-                // A mark of the layout names the place of its footnote.
-                provision.content.notes.splice(0..0, footnotes);
                 intake.add(provision)?;
                 count += 1;
                 Ok(())
