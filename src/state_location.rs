@@ -21,7 +21,7 @@ pub enum StateLocation {
     File,
     #[cfg(feature = "postgres")]
     Database {
-        address: PostgresAddress,
+        address: Box<PostgresAddress>,
         /// Which certificates of the database are accepted.
         trust: Trust,
     },

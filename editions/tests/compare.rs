@@ -212,7 +212,7 @@ fn what_was_not_law_is_neither_missing_nor_new() {
 #[test]
 fn other_law_under_a_repealed_number_is_new() {
     let repealed = with(section(1, 1, "Repealed."), "status", json!("repealed"));
-    assert_eq!(shown_between(&[repealed.clone()], &[of_subject(1, "Ships", 1)]), ["added 1"]);
+    assert_eq!(shown_between(std::slice::from_ref(&repealed), &[of_subject(1, "Ships", 1)]), ["added 1"]);
     assert_eq!(shown_between(&[repealed], &[of_subject(1, "Heading 1", 1)]), ["restored 1"]);
 }
 

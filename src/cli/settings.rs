@@ -63,7 +63,7 @@ pub(super) fn location_of(backend: &StateBackend, config: &Config) -> Result<Sta
         StateBackend::Embedded => Ok(StateLocation::File),
         StateBackend::Database(address) => {
             let trust = config.state.ca.clone().map_or(Trust::System, Trust::File);
-            Ok(StateLocation::Database { address: address.parse()?, trust })
+            Ok(StateLocation::Database { address: Box::new(address.parse()?), trust })
         }
     }
 }
