@@ -32,7 +32,9 @@ class Server:
     def __init__(self, program, folder, number, backend):
         self.program, self.number = program, number
         self.data = folder / f"server-{number}"
-        self.environment = {**os.environ, "HORNBOOK_STATE_BACKEND": backend, "HORNBOOK_SERVER_LISTEN": "127.0.0.1:0"}
+        # Names of tests are no settings of the program.
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("HORNBOOK_")}
+        self.environment = {**inherited, "HORNBOOK_STATE_BACKEND": backend, "HORNBOOK_SERVER_LISTEN": "127.0.0.1:0"}
         self.process, self.port, self.log = None, None, folder / f"server-{number}.log"
         settings = ["free.per_minute=1000000", "free.per_day=100000000", "free.monthly_units=0"]
         self.set = [word for setting in settings for word in ("--set", setting)]
