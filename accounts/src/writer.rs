@@ -109,11 +109,13 @@ impl Writer {
         let mut postings = Vec::with_capacity(posts.len());
         for post in posts {
             // Another server may have changed the balances after the credits were held.
-            let posting = match is_shared && is_overtaken(&poster, post) {
-                true => Posting::Overtaken,
-                false => append_post(&mut poster, post)?.map_or(Posting::Nothing, Posting::Made),
-            };
-            postings.push(posting);
+            postings.push(if is_shared && is_overtaken(&poster, post) {
+                // An earlier try may have given it a number, which is another entry's now.
+                post.placed.set(None);
+                Posting::Overtaken
+            } else {
+                append_post(&mut poster, post)?.map_or(Posting::Nothing, Posting::Made)
+            });
         }
         write_counters(&mut poster, posts)?;
         let attempted = Some(poster.head().mark());
@@ -205,7 +207,7 @@ impl Writer {
             }
             Err(ChangeFailure::Refused(error)) => change.promise.answer(Err(error)),
             Err(ChangeFailure::Failed(failure, after)) => {
-                let told = match failure.attempted {
+                let error = match failure.attempted {
                     None => ChangeError::Ledger(failure.as_ledger_error()),
                     Some(_) => ChangeError::OutcomeUnknown(StateError::File {
                         doing: "commit the change to",
@@ -216,7 +218,7 @@ impl Writer {
                 // Closed before the answer, answered before the repair: the operator may be the one
                 // who has to free disk space.
                 self.shared.queue.close(failure.as_ledger_error());
-                change.promise.answer(Err(told));
+                change.promise.answer(Err(error));
                 self.recover(&failure, Vec::new());
                 // The holds of the change are released only now: before the file was read, the
                 // credits may have been spent.
@@ -530,8 +532,9 @@ fn settle(mut post: Post, posting: Posting) {
     if let Some(claim) = post.claim.take() {
         match (post.kind, posting) {
             (PostKind::Debit, Posting::Made(posting)) => claim.is_stored(&claim.record_of(posting.number, post.cost)),
-            (PostKind::Debit, _) => {}
-            (PostKind::Refund, _) => claim.is_forgotten(),
+            (PostKind::Refund, Posting::Made(_)) => claim.is_forgotten(),
+            // The record, if there is one, is of another server's debit.
+            (_, Posting::Nothing | Posting::Overtaken) => {}
         }
     }
     if let Some(promise) = post.promise.take() {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 /// Writes a file completely or not at all. It is on disk when this returns.
 ///
-/// The new content is written beside it, under a name that ends in `.fresh`. What a killed process left there is used
-/// again. Of two processes that replace the same file, one waits for the other.
+/// The new content is first written to a temporary file in the same folder, whose name ends in `.fresh`. A file that a
+/// killed process left there is overwritten. Of two processes that replace the same file, one waits for the other.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let fresh = fresh_path(path);
     let mut file = locked(&fresh)?;
@@ -33,7 +33,7 @@ fn locked(path: &Path) -> io::Result<File> {
     loop {
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
         file.lock()?;
-        // Whoever held the lock may have renamed the file: then it is the finished one.
+        // The process that held the lock may have renamed the file into place since.
         let found = match fs::symlink_metadata(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             found => found?,

@@ -1,4 +1,4 @@
-//! Entries of the newer edition that stand for several numbers that are no longer law: `§§ 475a to 490. Repealed.`
+//! Entries of the newer edition for a range of numbers that is no longer law: `§§ 475a to 490. Repealed.`
 
 use std::cmp::Ordering;
 

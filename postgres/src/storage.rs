@@ -1,12 +1,11 @@
-//! The state on a database, and the files beside it in the data directory.
+//! A state in a database. What each server keeps for itself is in its data directory.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hornbook_accounts::state::{
-    LedgerMark, LocalFiles, SEAL_KEY_BYTES, StateDatabase, StateError, StateStorage, TableReader, TableWriter,
-    create_schema,
+    LocalFiles, StateDatabase, StateError, StateStorage, TableReader, TableWriter, create_schema,
 };
 use rustls::ClientConfig;
 
@@ -55,32 +54,8 @@ impl StateStorage for PostgresStorage {
         Some(LOOK_EVERY)
     }
 
-    fn mark(&self) -> Result<Option<LedgerMark>, StateError> {
-        self.files.mark()
-    }
-
-    fn set_mark(&self, mark: LedgerMark) {
-        self.files.set_mark(mark);
-    }
-
-    fn record_owed(&self, record: &[u8]) -> Result<(), StateError> {
-        self.files.record_owed(record)
-    }
-
-    fn owed(&self) -> Result<Vec<Vec<u8>>, StateError> {
-        self.files.owed()
-    }
-
-    fn clear_owed(&self) -> Result<(), StateError> {
-        self.files.clear_owed()
-    }
-
-    fn seal_key(&self) -> Result<Option<[u8; SEAL_KEY_BYTES]>, StateError> {
-        self.files.seal_key()
-    }
-
-    fn store_seal_key(&self, key: &[u8; SEAL_KEY_BYTES]) -> Result<(), StateError> {
-        self.files.store_seal_key(key)
+    fn local_files(&self) -> Option<&LocalFiles> {
+        Some(&self.files)
     }
 }
 

@@ -33,7 +33,7 @@ impl RawValues {
         let Some(setting) = self.settings.iter().find(|setting| setting.name == name) else {
             return Err(ConfigError::Unknown { name: name.to_owned(), from, nearest: self.nearest_setting(name) });
         };
-        if setting.is_secret && matches!(from, Origin::Flag(_)) {
+        if setting.hides(&value) && matches!(from, Origin::Flag(_)) {
             return Err(ConfigError::SecretInFlag { name: setting.name, environment: setting.environment_name() });
         }
         match (setting.check)(&value) {

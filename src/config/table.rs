@@ -39,10 +39,15 @@ pub(super) enum DefaultValue {
 }
 
 impl Setting {
-    /// The value, or a placeholder if the setting is secret. Its default is no secret.
-    pub(super) fn shown(&self, value: String) -> String {
+    /// Whether a value must not be seen. The default of a secret setting may.
+    pub(super) fn hides(&self, value: &str) -> bool {
         let is_default = matches!(self.preset, DefaultValue::Text(text) if text == value);
-        if self.is_secret && !value.is_empty() && !is_default { HIDDEN.to_owned() } else { value }
+        self.is_secret && !value.is_empty() && !is_default
+    }
+
+    /// The value, or a placeholder if it must not be seen.
+    pub(super) fn shown(&self, value: String) -> String {
+        if self.hides(&value) { HIDDEN.to_owned() } else { value }
     }
 
     pub fn environment_name(&self) -> String {

@@ -228,3 +228,12 @@ fn a_secret_is_given_once_and_stripe_needs_both() {
     let unsigned = refusal_of_flag("operator.webhook", "https://ops.example/hook");
     assert!(unsigned.contains("operator.webhook_secret or operator.webhook_secret_file"), "{unsigned}");
 }
+
+#[test]
+fn the_default_of_a_secret_setting_may_be_a_flag_and_is_shown() {
+    let load = |value: &str| Config::load(None, environment(&[]), flags(&[("state.backend", value)]));
+    let config = load("embedded").unwrap();
+    assert_eq!(config.effective().find(|row| row.setting.name == "state.backend").unwrap().value, "embedded");
+    let refused = load("postgres://ada:secret@db.example/law").unwrap_err().to_string();
+    assert!(refused.contains("HORNBOOK_STATE_BACKEND") && !refused.contains("ada"), "{refused}");
+}

@@ -148,8 +148,8 @@ pub(crate) fn contains(reading: &StateReader, mark: LedgerMark) -> Result<bool, 
 
 /// The charged calls after an entry, with their times and keys.
 pub(crate) fn calls_after(reading: &StateReader, after: EntryNumber) -> Result<Vec<(UnixMillis, KeyId)>, StateError> {
-    let Some((start, _)) = reading.at_or_before(StateTable::Ledger, &after.to_key())? else { return Ok(Vec::new()) };
-    let mut calls = Vec::new();
+    let block = reading.at_or_before(StateTable::Ledger, &after.to_key())?;
+    let (start, mut calls) = (block.map_or_else(Vec::new, |(key, _)| key), Vec::new());
     reading.scan(StateTable::Ledger, &start, &mut |key, payload| {
         let new = block_entries(key, payload)?.into_iter().filter(|entry| entry.number > after);
         calls.extend(new.filter_map(|Entry { draft, .. }| match (draft.kind, draft.key) {

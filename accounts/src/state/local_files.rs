@@ -1,4 +1,4 @@
-//! The small files of one server, beside its state: the mark, owed refunds, and the key of sealed data.
+//! The files that each server has for itself: the mark, owed refunds, and the key of sealed data.
 
 use std::path::{Path, PathBuf};
 

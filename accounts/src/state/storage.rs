@@ -40,38 +40,51 @@ pub trait StateStorage: Send + Sync {
         None
     }
 
-    /// The mark stored beside the state, if there is one.
-    fn mark(&self) -> Result<Option<LedgerMark>, StateError> {
-        Ok(None)
+    /// The files of this server in its data directory.
+    fn local_files(&self) -> Option<&LocalFiles> {
+        None
     }
 
-    fn set_mark(&self, _mark: LedgerMark) {}
+    /// The mark stored beside the state, if there is one.
+    fn mark(&self) -> Result<Option<LedgerMark>, StateError> {
+        self.local_files().map_or(Ok(None), LocalFiles::mark)
+    }
+
+    fn set_mark(&self, mark: LedgerMark) {
+        if let Some(files) = self.local_files() {
+            files.set_mark(mark);
+        }
+    }
 
     /// Called between a failed commit and the next `open`.
     fn drop_page_cache(&self) {}
 
     /// Records the refunds owed to callers, apart from the database. The record is durable when this returns.
-    fn record_owed(&self, _record: &[u8]) -> Result<(), StateError> {
-        Err(StateError::file("write the owed refunds to", Path::new(OWED_FILE), io::ErrorKind::Unsupported.into()))
+    fn record_owed(&self, record: &[u8]) -> Result<(), StateError> {
+        let nowhere =
+            || StateError::file("write the owed refunds to", Path::new(OWED_FILE), io::ErrorKind::Unsupported.into());
+        self.local_files().ok_or_else(nowhere)?.record_owed(record)
     }
 
     /// All such records since the last `clear_owed`.
     fn owed(&self) -> Result<Vec<Vec<u8>>, StateError> {
-        Ok(Vec::new())
+        self.local_files().map_or(Ok(Vec::new()), LocalFiles::owed)
     }
 
     fn clear_owed(&self) -> Result<(), StateError> {
-        Ok(())
+        self.local_files().map_or(Ok(()), LocalFiles::clear_owed)
     }
 
     /// The key of the sealed data, if there is one.
     fn seal_key(&self) -> Result<Option<[u8; SEAL_KEY_BYTES]>, StateError> {
-        Ok(None)
+        self.local_files().map_or(Ok(None), LocalFiles::seal_key)
     }
 
     /// Stores a key where there is none. It is durable when this returns.
-    fn store_seal_key(&self, _key: &[u8; SEAL_KEY_BYTES]) -> Result<(), StateError> {
-        Err(StateError::file("write the key to", Path::new(SEAL_KEY_FILE), io::ErrorKind::Unsupported.into()))
+    fn store_seal_key(&self, key: &[u8; SEAL_KEY_BYTES]) -> Result<(), StateError> {
+        let nowhere =
+            || StateError::file("write the key to", Path::new(SEAL_KEY_FILE), io::ErrorKind::Unsupported.into());
+        self.local_files().ok_or_else(nowhere)?.store_seal_key(key)
     }
 }
 
@@ -119,12 +132,8 @@ impl StateStorage for FileStorage {
         self.path.display().to_string()
     }
 
-    fn mark(&self) -> Result<Option<LedgerMark>, StateError> {
-        self.files.mark()
-    }
-
-    fn set_mark(&self, mark: LedgerMark) {
-        self.files.set_mark(mark);
+    fn local_files(&self) -> Option<&LocalFiles> {
+        Some(&self.files)
     }
 
     // After a failed fsync, the kernel marks pages as clean that never reached the disk. Reading
@@ -134,26 +143,6 @@ impl StateStorage for FileStorage {
         if let Ok(file) = File::open(&self.path) {
             let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
         }
-    }
-
-    fn record_owed(&self, record: &[u8]) -> Result<(), StateError> {
-        self.files.record_owed(record)
-    }
-
-    fn owed(&self) -> Result<Vec<Vec<u8>>, StateError> {
-        self.files.owed()
-    }
-
-    fn clear_owed(&self) -> Result<(), StateError> {
-        self.files.clear_owed()
-    }
-
-    fn seal_key(&self) -> Result<Option<[u8; SEAL_KEY_BYTES]>, StateError> {
-        self.files.seal_key()
-    }
-
-    fn store_seal_key(&self, key: &[u8; SEAL_KEY_BYTES]) -> Result<(), StateError> {
-        self.files.store_seal_key(key)
     }
 }
 

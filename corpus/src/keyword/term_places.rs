@@ -11,7 +11,7 @@ pub const POSITIONS_FILE_NAME: &str = "segment.pos";
 /// The positions of a word in a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TermPlace {
-    /// Tells the words of all fields apart.
+    /// The field and the word: the same word in two fields has two keys.
     pub key: Vec<u8>,
     /// The bytes in the file of positions.
     pub range: Range<u64>,

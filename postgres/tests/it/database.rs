@@ -18,8 +18,8 @@ pub(crate) fn server_address() -> Option<String> {
     std::env::var("HORNBOOK_POSTGRES").ok().filter(|address| !address.is_empty())
 }
 
-/// An empty state in a schema of its own, and the files of one server beside it. They stay until the end of the process, and
-/// the schema as long as the server: a medium may outlive this.
+/// An empty state in a schema of its own, and the files of one server. Neither is removed when this is dropped, because a
+/// medium may outlive it.
 pub(crate) struct TestState {
     /// The address without the schema.
     server: String,

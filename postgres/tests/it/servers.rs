@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use hornbook_accounts::admission::Reserved;
 use hornbook_accounts::error::{BadKey, ChangeError, LedgerError, Refusal};
 use hornbook_accounts::idempotency::Idempotency;
 use hornbook_accounts::ids::Credits;
 use hornbook_accounts::migrate::{migrate, migrate_to_file};
 use hornbook_accounts::rate_limit::RateLimits;
+use hornbook_accounts::scope::ScopeSet;
 use hornbook_accounts::state::{FileStorage, LocalFiles, STATE_FILE, State, StateStorage};
 use hornbook_accounts::{Accounts, Durability};
 use hornbook_base::clock::{Clock, Now};
@@ -166,7 +168,7 @@ fn a_retry_on_another_server_is_answered_and_not_charged_again() {
     wait_until(|| accounts[1].authenticate(Some(&customer.keys[0]), now).is_ok());
     for round in 0..20 {
         let retry = Some(Idempotency::new(&format!("call-{round}"), "GET /search"));
-        // Both at once: one is charged, the other is told to try again, and is then answered from the first.
+        // Both at once: one is charged. The other is refused, and its retry is answered from the first charge.
         let call = |accounts: &Accounts| make_call(accounts, &customer.keys[0], 1, retry, now);
         let (first, second) = std::thread::scope(|scope| {
             let other = scope.spawn(|| call(&accounts[1]));
@@ -181,6 +183,28 @@ fn a_retry_on_another_server_is_answered_and_not_charged_again() {
         }
     }
     assert_eq!(accounts[0].verify_ledger().unwrap().books.spent, 20);
+}
+
+/// The second server takes its claim before the first one charges, so that its own debit is overtaken. Then its work fails.
+#[test]
+fn an_overtaken_call_that_fails_gives_nothing_back_and_forgets_nothing() {
+    let servers = Servers::new(2, 29);
+    let now = clock_at_noon().now();
+    let accounts: Vec<Accounts> = (0..2).map(|number| servers.start(number)).collect();
+    let customer = create_customer(&accounts[0], 100, 1, now);
+    wait_until(|| accounts[1].authenticate(Some(&customer.keys[0]), now).is_ok());
+    for round in 0..10 {
+        let retry = Some(Idempotency::new(&format!("call-{round}"), "GET /search"));
+        let caller = accounts[1].authenticate(Some(&customer.keys[0]), now).unwrap();
+        let paced = caller.require(ScopeSet::ALL).unwrap().check_rate(now).unwrap();
+        let Ok(Reserved::Fresh(second)) = paced.reserve("search", Credits(1), retry, now) else {
+            panic!("nobody made this call before");
+        };
+        assert!(!make_call(&accounts[0], &customer.keys[0], 1, retry, now).unwrap().is_replay());
+        second.begin().unwrap().refund_blocking().unwrap();
+        assert!(make_call(&accounts[1], &customer.keys[0], 1, retry, now).unwrap().is_replay());
+    }
+    assert_eq!(accounts[0].verify_ledger().unwrap().books.spent, 10);
 }
 
 #[test]

@@ -16,8 +16,8 @@ fn key(random: &mut SplitMix64) -> Vec<u8> {
 }
 
 /// What a reader says of random keys and ranges, with scans that stop early.
-fn answers(reader: &dyn TableReader, mut random: SplitMix64) -> Vec<String> {
-    let mut told = Vec::new();
+fn results_of(reader: &dyn TableReader, mut random: SplitMix64) -> Vec<String> {
+    let mut results = Vec::new();
     for _ in 0..12 {
         let table = TABLES[random.index(3)];
         let (start, end) = (key(&mut random), key(&mut random));
@@ -33,10 +33,10 @@ fn answers(reader: &dyn TableReader, mut random: SplitMix64) -> Vec<String> {
             Ok(found.len() < most)
         });
         scanned.unwrap();
-        told.push(format!("{table:?} {range:?} {found:?} {:?}", reader.get(table, &start).unwrap()));
+        results.push(format!("{table:?} {range:?} {found:?} {:?}", reader.get(table, &start).unwrap()));
     }
-    told.extend(TABLES.iter().map(|table| format!("{table:?} {}", reader.count(*table).unwrap())));
-    told
+    results.extend(TABLES.iter().map(|table| format!("{table:?} {}", reader.count(*table).unwrap())));
+    results
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn a_database_answers_like_the_state_file() {
     let mut number = database.begin_read().unwrap().number();
     for round in 0..60 {
         let is_committed = round % 4 != 3;
-        let told = both.map(|database| {
+        let results = both.map(|database| {
             let mut random = SplitMix64(round);
             let mut writer = database.begin_write().unwrap();
             for _ in 0..25 {
@@ -61,16 +61,16 @@ fn a_database_answers_like_the_state_file() {
                     }
                 }
             }
-            let mut told = answers(&*writer, SplitMix64(round + 1000));
+            let mut results = results_of(&*writer, SplitMix64(round + 1000));
             if is_committed {
                 writer.commit().unwrap();
             } else {
                 drop(writer);
             }
-            told.append(&mut answers(&*database.begin_read().unwrap(), SplitMix64(round + 2000)));
-            told
+            results.append(&mut results_of(&*database.begin_read().unwrap(), SplitMix64(round + 2000)));
+            results
         });
-        assert_eq!(told[0], told[1], "round {round}");
+        assert_eq!(results[0], results[1], "round {round}");
         number = ChangeNumber(number.0 + i64::from(is_committed));
         assert_eq!(database.begin_read().unwrap().number(), number);
     }
