@@ -82,6 +82,10 @@ impl Accounts {
         let held = HeldCredits::take(account.ok_or_else(|| ChangeError::not_found("account", id))?, credits)?;
         let (at, act) = (act.at, act.clone());
         self.change(move |poster| {
+            // Another server may have spent them after they were held.
+            if poster.wallet(id).balance < i64::from(credits.0) {
+                return Err(too_few(id, credits));
+            }
             also(poster)?;
             let (reason, of) = (WrittenText(&note.reason), &" of ");
             let mut on: Vec<&dyn AuditPart> = match &reference {
@@ -106,6 +110,12 @@ const fn command(kind: EntryKind) -> &'static str {
     }
 }
 
+fn too_few(account: AccountId, credits: Credits) -> ChangeError {
+    ChangeError::Refused(format!(
+        "{account} has fewer than {credits} credits left; take fewer, or wait until the calls in progress have ended"
+    ))
+}
+
 /// Credits that a change is about to take. If dropped before they are settled, they are released:
 /// at once if the change is refused, and after a failed commit only when the writer has read from
 /// the file whether it happened.
@@ -117,10 +127,7 @@ struct HeldCredits {
 impl HeldCredits {
     fn take(account: Arc<AccountState>, credits: Credits) -> Result<Self, ChangeError> {
         let Some(hold) = account.balance.hold_wallet(credits.0) else {
-            return Err(ChangeError::Refused(format!(
-                "{} has fewer than {credits} credits left; take fewer, or wait until the calls in progress have ended",
-                account.id
-            )));
+            return Err(too_few(account.id, credits));
         };
         Ok(Self { account, hold: Some(hold) })
     }
