@@ -217,10 +217,12 @@ impl Directory {
     /// Takes over the stored records. Calls in progress keep the states they hold. `counters` are
     /// those of the missing keys.
     pub(crate) fn take_over(&mut self, stored: Stored, counters: &HashMap<KeyId, CounterRecord>, posted: &LedgerState) {
-        self.register.take_over(stored.people);
+        if let Some(people) = stored.people {
+            self.register.take_over(people);
+        }
         for record in stored.accounts {
             let id = record.id;
-            let balance = posted.wallets.get(&id).map_or(0, |wallet| wallet.balance);
+            let balance = posted.balance(id);
             match self.accounts.get(&id) {
                 Some(state) => {
                     state.balance.reset_posted(balance, posted.months(id));
@@ -276,13 +278,29 @@ impl Directory {
         }
     }
 
-    /// Removes an account and its keys as if they had never existed.
-    pub(crate) fn remove_account(&mut self, id: AccountId, keys: &[KeyRecord]) {
-        for key in keys {
-            if let Some(state) = self.keys.remove(&key.id) {
-                self.by_digest.remove(&state.digest().bucket());
-            }
+    /// Takes over the posted balances of these accounts and the spending of these keys.
+    pub(crate) fn take_over_balances(
+        &self,
+        accounts: impl IntoIterator<Item = AccountId>,
+        keys: impl IntoIterator<Item = KeyId>,
+        posted: &LedgerState,
+    ) {
+        for state in accounts.into_iter().filter_map(|account| self.account(account)) {
+            state.balance.reset_posted(posted.balance(state.id), posted.months(state.id));
         }
+        for state in keys.into_iter().filter_map(|key| self.key(key)) {
+            state.spending.replace(state.record().budget, posted.spending_of(state.id));
+        }
+    }
+
+    pub(crate) fn remove_key(&mut self, id: KeyId) {
+        if let Some(state) = self.keys.remove(&id) {
+            self.by_digest.remove(&state.digest().bucket());
+        }
+    }
+
+    /// Removes an account without keys as if it had never existed.
+    pub(crate) fn remove_account(&mut self, id: AccountId) {
         self.accounts.remove(&id);
     }
 
@@ -308,17 +326,18 @@ impl Directory {
     }
 }
 
-/// Accounts, keys and people as stored in the file. They are read before the directory is locked,
-/// because calls wait for that lock.
+/// Accounts, keys and people as stored in the file, all of them or those that changed. They are read
+/// before the directory is locked, because calls wait for that lock.
 pub(crate) struct Stored {
-    accounts: Vec<AccountRecord>,
-    keys: Vec<KeyRecord>,
-    people: StoredPeople,
+    pub(crate) accounts: Vec<AccountRecord>,
+    pub(crate) keys: Vec<KeyRecord>,
+    /// None: they are as before.
+    pub(crate) people: Option<StoredPeople>,
 }
 
 pub(crate) fn read_stored(reading: &StateReader) -> Result<Stored, StateError> {
     let (accounts, keys) = (read_all_json(reading, StateTable::Accounts)?, read_all_json(reading, StateTable::Keys)?);
-    Ok(Stored { accounts, keys, people: StoredPeople::read(reading)? })
+    Ok(Stored { accounts, keys, people: Some(StoredPeople::read(reading)?) })
 }
 
 pub(crate) fn read_counters(

@@ -128,6 +128,20 @@ impl IdempotencyIndex {
         }
     }
 
+    /// Takes over records that another server stored or removed.
+    pub(crate) fn take_over(&mut self, changed: Vec<(RecordKey, Option<IdempotencyRecord>)>) {
+        for (key, record) in changed {
+            let slot = self.slots.entry(key).or_default();
+            let before = slot.charged.take();
+            if let Some(record) = record {
+                let same = before.filter(|before| before.entry == Some(record.entry));
+                self.record(key, EarlierCharge::of(&record, same.map_or(0, |before| before.replays)));
+            } else if slot.under_way.is_none() {
+                self.slots.remove(&key);
+            }
+        }
+    }
+
     fn record(&mut self, key: RecordKey, charged: EarlierCharge) {
         self.ages.insert((charged.at, key));
         self.slots.entry(key).or_default().charged = Some(charged);

@@ -61,6 +61,12 @@ impl AccountId {
     }
 }
 
+impl KeyId {
+    pub(crate) fn from_key(key: &[u8]) -> Option<Self> {
+        Some(Self(u32::from_be_bytes(key.try_into().ok()?)))
+    }
+}
+
 /// The number of an entry in the ledger; the first is 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, Default)]
 #[serde(transparent)]

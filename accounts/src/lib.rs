@@ -16,6 +16,7 @@ pub mod balance;
 mod balance_tests;
 pub mod blocking;
 pub mod budget;
+mod catch_up;
 pub mod changes;
 mod directory;
 pub mod entropy;

@@ -13,19 +13,18 @@ use std::time::Duration;
 
 use hornbook_base::clock::Month;
 
-use super::directory::{lock, read_counters, read_stored};
+use super::catch_up::{catch_up, load_all};
 use super::error::{ChangeError, LedgerError};
-use super::idempotency;
 use super::ids::EntryNumber;
 use super::job::{AfterCommit, Change, Post, PostKind, PostedEntry, RunChange, WriterJob};
 use super::ledger::entry::{Draft, EntryKind, Reference};
-use super::ledger::load::{LedgerState, calls_after, contains};
+use super::ledger::load::{LedgerState, contains};
 use super::ledger::poster::{Committed, LedgerTransaction};
 use super::line_budgets;
 use super::owed::{self, OwedRefund};
 use super::queue::Batch;
 use super::shared::SharedAccounts;
-use crate::state::{ChangeNumber, LedgerMark, State, StateError, StateReader, StateTable, StateWriter};
+use crate::state::{ChangeNumber, LedgerMark, State, StateError, StateTable, StateWriter};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 /// How often a batch is posted again because another server was faster. It may lose the lock only when its connection fails.
@@ -131,7 +130,7 @@ impl Writer {
         let writing = state.write()?;
         if writing.number_before() != self.number {
             // Nobody changes anything while this transaction is open.
-            self.posted = self.load_again(state)?;
+            self.catch_up_from(state)?;
             self.number = writing.number_before();
         }
         Ok(writing)
@@ -143,7 +142,7 @@ impl Writer {
         let store = shared.store.read().unwrap_or_else(PoisonError::into_inner);
         let followed = open(&store).and_then(State::read).and_then(|reading| {
             if reading.number() != self.number {
-                self.posted = self.load_newer(&reading)?;
+                catch_up(&shared, &mut self.posted, self.number, &reading)?;
                 self.number = reading.number();
             }
             Ok(())
@@ -154,42 +153,16 @@ impl Writer {
         }
     }
 
-    /// Like [`Self::load`], and counts the calls that other servers charged since.
-    fn load_newer(&self, reading: &StateReader) -> Result<LedgerState, StateError> {
-        let calls = calls_after(reading, EntryNumber(self.posted.head.entries))?;
-        let posted = self.load(reading)?;
-        let directory = self.shared.directory();
-        for (at, key) in calls {
-            if let Some(key) = directory.key(key) {
-                key.rate_limiter().count_elsewhere(at);
-            }
-        }
-        Ok(posted)
-    }
-
-    /// Like [`Self::load_newer`]. If the connection fails meanwhile, everything is read again on another one.
-    fn load_again(&self, state: &State) -> Result<LedgerState, StateError> {
+    /// Takes over what other servers changed. If the connection fails meanwhile, it is read again on another one.
+    fn catch_up_from(&mut self, state: &State) -> Result<(), StateError> {
         let mut tries = 0;
         loop {
-            match state.read().and_then(|reading| self.load_newer(&reading)) {
+            let read = state.read();
+            match read.and_then(|reading| catch_up(&self.shared, &mut self.posted, self.number, &reading)) {
                 Err(StateError::Database { .. }) if tries < LOADS_MAX => tries += 1,
-                loaded => return loaded,
+                done => return done,
             }
         }
-    }
-
-    /// Reads the ledger's state, and puts the stored accounts, keys and retries in place of those in memory.
-    fn load(&self, reading: &StateReader) -> Result<LedgerState, StateError> {
-        let posted = LedgerState::load(reading)?;
-        let stored = read_stored(reading)?;
-        let counters = read_counters(reading, &self.shared.directory().missing(&stored))?;
-        let retries = idempotency::read_all(reading)?;
-        let mut directory = self.shared.directory.write().unwrap_or_else(PoisonError::into_inner);
-        directory.take_over(stored, &counters, &posted);
-        drop(directory);
-        lock(&self.shared.retries).reload(retries);
-        self.shared.medium.set_mark(posted.head.mark());
-        Ok(posted)
     }
 
     fn change(&mut self, change: Change) {
@@ -356,7 +329,7 @@ impl Writer {
         owed::repay(&state, &outage.owed)?;
         self.shared.medium.clear_owed()?;
         let reading = state.read()?;
-        let (posted, number) = (self.load(&reading)?, reading.number());
+        let (posted, number) = (load_all(&self.shared, &reading)?, reading.number());
         drop(reading);
         Ok((state, posted, number))
     }

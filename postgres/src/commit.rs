@@ -13,8 +13,10 @@ use super::failure::DatabaseFailure;
 use super::lock::{RETRY_FOR, lock, with_retries};
 
 const COMMITTING: &str = "commit a change of the accounts to";
-/// So many changes are remembered. A server that lost its connection asks about its own within seconds.
-const CHANGES_KEPT: i64 = 10_000;
+/// So many changes are remembered. Servers ask about them within seconds; one that comes too late reads everything.
+const CHANGES_KEPT: i64 = 2_000;
+/// The keys of a change with more records, such as a migration, are not remembered.
+const KEYS_REMEMBERED: usize = 50_000;
 
 /// A change that is ready to be sent, as often as needed.
 pub(crate) struct Pending {
@@ -104,7 +106,9 @@ const REMOVE: &str = "DELETE FROM hornbook_records WHERE (tbl, key) IN (SELECT *
 const PUT: &str = "INSERT INTO hornbook_records (tbl, key, record) \
     SELECT * FROM unnest($1::text[], $2::bytea[], $3::bytea[]) \
     ON CONFLICT (tbl, key) DO UPDATE SET record = excluded.record";
-const NOTE: &str = "INSERT INTO hornbook_changes (number, change) VALUES ($1, $2)";
+const NOTE: &str = "INSERT INTO hornbook_changes (number, change, tables, keys) \
+    VALUES ($1, $2, $3::text[] || $4::text[], $5::bytea[] || $6::bytea[])";
+const NOTE_WITHOUT_KEYS: &str = "INSERT INTO hornbook_changes (number, change) VALUES ($1, $2)";
 const FORGET: &str = "DELETE FROM hornbook_changes WHERE number < $1";
 const ADVANCE: &str = "UPDATE hornbook_head SET number = $1";
 
@@ -114,12 +118,17 @@ async fn send(connection: &Object, pending: &Pending) -> Result<(), DatabaseFail
     let (change, forgotten) = (&change[..], *number - CHANGES_KEPT);
     let remove: [SqlParameter<'_>; 2] = [&removed.tables, &removed.keys];
     let put_rows: [SqlParameter<'_>; 3] = [&put.tables, &put.keys, &put.records];
-    let note: [SqlParameter<'_>; 2] = [number, &change];
+    let note: [SqlParameter<'_>; 6] = [number, &change, &put.tables, &removed.tables, &put.keys, &removed.keys];
+    let (note_text, note) = if put.keys.len() + removed.keys.len() <= KEYS_REMEMBERED {
+        (NOTE, &note[..])
+    } else {
+        (NOTE_WITHOUT_KEYS, &note[..2])
+    };
     let (forget, advance): ([SqlParameter<'_>; 1], [SqlParameter<'_>; 1]) = ([&forgotten], [number]);
     let sent = tokio::join!(
         execute(connection, REMOVE, &remove, !removed.keys.is_empty()),
         execute(connection, PUT, &put_rows, !put.keys.is_empty()),
-        execute(connection, NOTE, &note, true),
+        execute(connection, note_text, note, true),
         execute(connection, FORGET, &forget, true),
         execute(connection, ADVANCE, &advance, true),
     );

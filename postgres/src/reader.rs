@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use deadpool_postgres::Object;
-use hornbook_accounts::state::{ChangeNumber, KeyRange, StateError, StateTable, TableReader, Visit};
+use hornbook_accounts::state::{ChangeNumber, ChangedRecord, KeyRange, StateError, StateTable, TableReader, Visit};
 
 use super::connections::{Connections, answer, close};
 use super::failure::DatabaseFailure;
@@ -95,6 +95,15 @@ impl TableReader for SnapshotReader {
 
     fn count(&self, table: StateTable) -> Result<u64, StateError> {
         self.connections.wait_for(rows::count(self.connection(), table)).map_err(self.failed())
+    }
+
+    fn changed_after(
+        &self,
+        number: ChangeNumber,
+        tables: &[StateTable],
+    ) -> Result<Option<Vec<ChangedRecord>>, StateError> {
+        let changed = rows::changed_after(self.connection(), number.0, self.number, tables);
+        self.connections.wait_for(changed).map_err(self.failed())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reads rows of `hornbook_records`.
 
 use deadpool_postgres::Object;
-use hornbook_accounts::state::{KeyOrder, KeyRange, StateTable};
+use hornbook_accounts::state::{ChangedRecord, KeyOrder, KeyRange, StateTable};
 
 use super::connections::answer;
 use super::failure::DatabaseFailure;
@@ -19,6 +19,35 @@ pub(crate) async fn count(client: &Object, table: StateTable) -> Result<u64, Dat
     let row =
         answer(client.query_one("SELECT count(*) FROM hornbook_records WHERE tbl = $1", &[&table.name()])).await?;
     Ok(u64::try_from(row.get::<_, i64>(0)).unwrap_or(0))
+}
+
+/// Rows of servers before this column was added have no keys.
+const REMEMBERED: &str = "SELECT count(keys) FROM hornbook_changes WHERE number > $1";
+const CHANGED: &str = "SELECT changed.tbl, changed.key, records.record FROM (
+        SELECT DISTINCT each.tbl, each.key FROM hornbook_changes, unnest(tables, keys) AS each (tbl, key)
+        WHERE number > $1 AND each.tbl = ANY ($2)) AS changed
+    LEFT JOIN hornbook_records AS records ON records.tbl = changed.tbl AND records.key = changed.key";
+
+/// The records of these tables that were changed after one change and up to another. None if that is not remembered.
+pub(crate) async fn changed_after(
+    client: &Object,
+    after: i64,
+    newest: i64,
+    tables: &[StateTable],
+) -> Result<Option<Vec<ChangedRecord>>, DatabaseFailure> {
+    let statement = answer(client.prepare_cached(REMEMBERED)).await?;
+    let remembered: i64 = answer(client.query_one(&statement, &[&after])).await?.get(0);
+    if remembered != newest - after {
+        return Ok(None);
+    }
+    let statement = answer(client.prepare_cached(CHANGED)).await?;
+    let names: Vec<&str> = tables.iter().map(|table| table.name()).collect();
+    let rows = answer(client.query(&statement, &[&after, &names])).await?;
+    let changed = rows.iter().filter_map(|row| {
+        let table = *tables.iter().find(|table| table.name() == row.get::<_, &str>(0))?;
+        Some(ChangedRecord { table, key: row.get(1), record: row.get(2) })
+    });
+    Ok(Some(changed.collect()))
 }
 
 /// The next rows of a range, which grow in number: a caller that wants one row gets few.

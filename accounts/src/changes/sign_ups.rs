@@ -64,7 +64,8 @@ impl Accounts {
             let after = move |directory: &mut Directory| {
                 directory.register.end_sessions(&sessions);
                 directory.register.remove_person(id);
-                directory.remove_account(id, &keys);
+                keys.iter().for_each(|key| directory.remove_key(key.id));
+                directory.remove_account(id);
             };
             Ok(((), Box::new(after)))
         })

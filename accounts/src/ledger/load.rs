@@ -14,6 +14,7 @@ use crate::state::{LedgerMark, StateError, StateReader, StateTable};
 use super::block::{Block, TailBlock};
 use super::books::Books;
 use super::entry::{Entry, EntryKind, OperationCode};
+use super::newer::charged_call;
 
 pub(crate) const CHECKPOINT_KEY: &[u8] = b"checkpoint";
 
@@ -77,7 +78,7 @@ impl Wallet {
         bytes
     }
 
-    fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut decoder = Decoder::new(bytes);
         let balance = i64::from_le_bytes(decoder.array()?);
         let newest = u64::from_le_bytes(decoder.array()?);
@@ -110,6 +111,11 @@ impl LedgerState {
             operations,
             head,
         })
+    }
+
+    /// The posted balance of one account.
+    pub(crate) fn balance(&self, account: AccountId) -> i64 {
+        self.wallets.get(&account).map_or(0, |wallet| wallet.balance)
     }
 
     /// The posted use of one account by month.
@@ -152,10 +158,7 @@ pub(crate) fn calls_after(reading: &StateReader, after: EntryNumber) -> Result<V
     let (start, mut calls) = (block.map_or_else(Vec::new, |(key, _)| key), Vec::new());
     reading.scan(StateTable::Ledger, &start, &mut |key, payload| {
         let new = block_entries(key, payload)?.into_iter().filter(|entry| entry.number > after);
-        calls.extend(new.filter_map(|Entry { draft, .. }| match (draft.kind, draft.key) {
-            (EntryKind::Usage, Some(key)) => Some((draft.at, key)),
-            _ => None,
-        }));
+        calls.extend(new.filter_map(|entry| charged_call(&entry)));
         Ok(true)
     })?;
     Ok(calls)
@@ -188,15 +191,18 @@ pub(crate) fn allotment_key(account: AccountId, month: Month) -> [u8; 8] {
     key
 }
 
+pub(super) fn parse_allotment_key(bytes: &[u8]) -> Option<(AccountId, Month)> {
+    let [a1, a2, a3, a4, m1, m2, m3, m4] = *bytes else { return None };
+    let month = Month((u32::from_be_bytes([m1, m2, m3, m4]) ^ 1 << 31) as i32);
+    Some((AccountId(u32::from_be_bytes([a1, a2, a3, a4])), month))
+}
+
 pub(crate) fn read_allotments(reading: &StateReader) -> Result<BTreeMap<(AccountId, Month), u32>, StateError> {
     let mut allotments = BTreeMap::new();
     reading.scan(StateTable::Allotments, &[], &mut |key, payload| {
-        let parts = key.split_first_chunk::<4>().zip(key.last_chunk::<4>()).zip(payload.try_into().ok());
-        let Some((((account, _), month), used)) = parts else {
-            return Err(StateError::bad_record(StateTable::Allotments.name(), key));
-        };
-        let month = Month((u32::from_be_bytes(*month) ^ 1 << 31) as i32);
-        allotments.insert((AccountId(u32::from_be_bytes(*account)), month), u32::from_le_bytes(used));
+        let row = parse_allotment_key(key).zip(payload.try_into().ok());
+        let (at, used) = row.ok_or_else(|| StateError::bad_record(StateTable::Allotments.name(), key))?;
+        allotments.insert(at, u32::from_le_bytes(used));
         Ok(true)
     })?;
     Ok(allotments)
@@ -215,7 +221,7 @@ pub(crate) fn spending_key(key: KeyId, window: SpendingWindow) -> [u8; 9] {
     bytes
 }
 
-fn parse_spending_key(bytes: &[u8]) -> Option<(KeyId, SpendingWindow)> {
+pub(super) fn parse_spending_key(bytes: &[u8]) -> Option<(KeyId, SpendingWindow)> {
     let [k1, k2, k3, k4, kind, n1, n2, n3, n4] = *bytes else { return None };
     let key = KeyId(u32::from_be_bytes([k1, k2, k3, k4]));
     let number = (u32::from_be_bytes([n1, n2, n3, n4]) ^ 1 << 31) as i32;

@@ -1,7 +1,7 @@
 //! The ledger: append-only, double entry, each entry linked to the one before it by hash.
 //!
 //! `entry` and `block` define what is stored, `books` the double entry. `poster` is the only way to
-//! append. `load` reads the ledger at start, `verify` checks every invariant, `rollup` turns old
+//! append. `load` reads the ledger at start, `newer` what other servers posted, `verify` checks every invariant, `rollup` turns old
 //! usage into daily rows.
 
 pub mod entry;
@@ -9,6 +9,7 @@ pub mod entry;
 pub(crate) mod block;
 mod books;
 pub(crate) mod load;
+pub(crate) mod newer;
 pub(crate) mod poster;
 pub(crate) mod rollup;
 pub mod verify;

@@ -66,6 +66,14 @@ impl<'r> KeyRange<'r> {
     }
 }
 
+/// A record that a change put or removed, as it is now.
+pub struct ChangedRecord {
+    pub table: StateTable,
+    pub key: Vec<u8>,
+    /// None: it was removed.
+    pub record: Option<Vec<u8>>,
+}
+
 /// Reads tables.
 pub trait TableReader {
     /// The number of the newest change that is visible here.
@@ -80,6 +88,15 @@ pub trait TableReader {
     fn has(&self, table: StateTable) -> Result<bool, StateError>;
 
     fn count(&self, table: StateTable) -> Result<u64, StateError>;
+
+    /// The records of these tables that were changed after this change. None: not known, so everything must be read.
+    fn changed_after(
+        &self,
+        _number: ChangeNumber,
+        _tables: &[StateTable],
+    ) -> Result<Option<Vec<ChangedRecord>>, StateError> {
+        Ok(None)
+    }
 }
 
 /// Reads and changes tables. A writer that is dropped changes nothing.

@@ -29,7 +29,7 @@ mod store;
 mod table;
 mod transaction;
 
-pub use database::{ChangeNumber, KeyOrder, KeyRange, StateDatabase, TableReader, TableWriter, Visit};
+pub use database::{ChangeNumber, ChangedRecord, KeyOrder, KeyRange, StateDatabase, TableReader, TableWriter, Visit};
 pub use error::{DamageKind, StateError};
 pub use files::{MARK_FILE, OWED_FILE, SEAL_KEY_FILE, STATE_FILE, create_data_directory};
 pub(crate) use index::Index;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::codec::{append_checksum, verify_checksum};
-use super::database::{ChangeNumber, KeyRange, StateDatabase, TableReader, TableWriter, Visit};
+use super::database::{ChangeNumber, ChangedRecord, KeyRange, StateDatabase, TableReader, TableWriter, Visit};
 use super::error::StateError;
 use super::index::{self, Index};
 use super::table::StateTable;
@@ -166,6 +166,22 @@ impl StateReader {
     /// The number of the newest change that is visible here.
     pub(crate) fn number(&self) -> ChangeNumber {
         self.tables.number()
+    }
+
+    /// The records of these tables that were changed after this change. None: not known, so everything must be read.
+    pub(crate) fn changed_after(
+        &self,
+        number: ChangeNumber,
+        tables: &[StateTable],
+    ) -> Result<Option<Vec<ChangedRecord>>, StateError> {
+        let Some(mut changed) = self.tables.changed_after(number, tables)? else { return Ok(None) };
+        for ChangedRecord { table, key, record } in &mut changed {
+            if let Some(sealed) = record {
+                let payload = checked_payload(*table, key, sealed)?.len();
+                sealed.truncate(payload);
+            }
+        }
+        Ok(Some(changed))
     }
 
     /// Makes scans stop once this flag is set.

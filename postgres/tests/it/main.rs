@@ -12,6 +12,7 @@ mod changes;
 mod database;
 #[path = "../../../accounts/tests/it/drafts_model.rs"]
 mod drafts_model;
+mod follow;
 #[path = "../../../accounts/tests/it/grants.rs"]
 mod grants;
 #[path = "../../../accounts/tests/it/model.rs"]

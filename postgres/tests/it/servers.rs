@@ -40,13 +40,13 @@ fn host_and_port() -> String {
 }
 
 /// Some servers on one state, each behind a proxy of its own.
-struct Servers {
-    state: TestState,
+pub(crate) struct Servers {
+    pub(crate) state: TestState,
     proxies: Vec<Proxy>,
 }
 
 impl Servers {
-    fn new(count: usize, seed: u64) -> Self {
+    pub(crate) fn new(count: usize, seed: u64) -> Self {
         let proxies = (0..count).map(|number| Proxy::to(&host_and_port(), seed + number as u64)).collect();
         Self { state: TestState::fresh(), proxies }
     }
@@ -55,7 +55,7 @@ impl Servers {
         self.state.medium_of(&format!("server-{number}"), Some(self.proxies[number].address()))
     }
 
-    fn start(&self, number: usize) -> Accounts {
+    pub(crate) fn start(&self, number: usize) -> Accounts {
         let settings = fast_settings(Durability::Strict, 0);
         start_accounts(self.medium(number), settings, clock_at_noon().now())
     }
@@ -133,6 +133,21 @@ fn a_wallet_is_not_overdrawn_by_servers_that_spend_it_together() {
     });
     assert_eq!(served.load(Ordering::Relaxed), 100, "{} were overtaken", overtaken.load(Ordering::Relaxed));
     assert_eq!(accounts[2].verify_ledger().unwrap().books.wallets, 0);
+}
+
+#[test]
+fn a_correction_takes_no_credits_that_another_server_spent() {
+    let servers = Servers::new(2, 33);
+    let now = clock_at_noon().now();
+    let accounts: Vec<Accounts> = (0..2).map(|number| servers.start(number)).collect();
+    let customer = create_customer(&accounts[0], 20, 1, now);
+    wait_until(|| accounts[1].authenticate(Some(&customer.keys[0]), now).is_ok());
+    // At once: the second server cannot know of the first call yet.
+    make_call(&accounts[0], &customer.keys[0], 15, None, now).unwrap();
+    let taken = accounts[1].adjust(customer.account, -10, "for the test".to_owned(), &act(now));
+    assert!(matches!(taken, Err(ChangeError::Refused(_))), "{taken:?}");
+    accounts[1].adjust(customer.account, -5, "for the test".to_owned(), &act(now)).unwrap();
+    assert_eq!(accounts[0].verify_ledger().unwrap().books.wallets, 0);
 }
 
 #[test]
@@ -332,7 +347,7 @@ fn a_database_that_lost_entries_is_refused() {
     assert!(error.contains("contains no Hornbook state") || error.contains("is older than"), "{error}");
 }
 
-fn wait_until(is_so: impl Fn() -> bool) {
+pub(crate) fn wait_until(is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(40);
     while !is_so() {
         assert!(Instant::now() < deadline, "it took too long");
