@@ -6,22 +6,24 @@
 //! [`PendingDebit::settle`] returns the [`MeteringReceipt`], which the credit headers require, or [`PendingDebit::refund`]
 //! returns the credits if the work failed.
 
+use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Instant;
 
 use hornbook_base::clock::{Now, UnixMillis};
 
 use super::Accounts;
-use super::balance::{MonthlyUnits, Remaining};
+use super::balance::{HoldRefused, MonthlyUnits, Remaining};
 use super::budget::BudgetStatus;
 use super::changes::{CREDITS_MAX, SignedIn};
 use super::directory::KeyState;
 use super::error::{BadKey, LedgerError, Refusal};
 use super::idempotency::{Claim, Claimed, Idempotency, ReplaySlot};
 use super::ids::{AccountId, Credits, EntryNumber, KeyId};
-use super::job::{CallHold, EntrySlot, Post, PostKind, PostedEntry};
+use super::job::{CallHold, EntrySlot, Post, PostKind, PostReply};
 use super::key::{KeyKind, PlainKey};
 use super::line_budgets;
-use super::queue::Queued;
+use super::queue::{Queued, WriterQueue};
 use super::rate_limit::RateRemaining;
 use super::reply::{ReplyReceiver, reply_channel};
 use super::scope::ScopeSet;
@@ -160,7 +162,7 @@ impl RateChecked {
     pub fn price(&self, cost: Credits, now: Now) -> Result<CallPrice, Refusal> {
         let Self { shared, key, left } = self;
         let units = shared.monthly_units(key, now);
-        let (hold, remaining) = hold(key, cost, units, now.wall)?;
+        let (hold, remaining) = hold(shared, key, cost, units, now.wall, false)?;
         let budget = line_budgets::status(key, now.wall);
         hold.release(key);
         Ok(CallPrice { left: *left, remaining, budget, cost })
@@ -176,7 +178,6 @@ impl RateChecked {
     ) -> Result<Reserved, Refusal> {
         let Self { shared, key, left } = self;
         assert!(cost.0 <= CREDITS_MAX, "{operation} costs {cost} credits, more than a ledger entry can store");
-        shared.queue.check_open()?;
         let units = shared.monthly_units(&key, now);
         let claim = match idempotency {
             None => None,
@@ -190,14 +191,44 @@ impl RateChecked {
                 }
             }
         };
-        let (hold, remaining) = hold(&key, cost, units, now.wall)?;
+        let may_lease = claim.is_none() && shared.may_lease(&key, left);
+        let (hold, remaining) = hold(&shared, &key, cost, units, now.wall, may_lease)?;
         let budget = line_budgets::status(&key, now.wall);
-        let call = AdmittedCall { operation, cost, hold, units, remaining, left, budget, now, key, shared };
+        let call = AdmittedCall { operation, cost, hold, units, remaining, left, budget, now, key, shared, may_lease };
+        // Calls that a lease covers do not need the ledger now.
+        if call.hold.balance.lease.is_none()
+            && let Err(error) = call.shared.queue.check_open()
+        {
+            call.hold.release(&call.key);
+            return Err(error.into());
+        }
         Ok(Reserved::Fresh(Reservation { call: Some(call), claim }))
     }
 }
 
 impl SharedAccounts {
+    /// Whether a call of this key may be charged to a lease. A budget is counted in the ledger alone, and so is each call
+    /// near a limit or while many wait to be reported.
+    fn may_lease(&self, key: &KeyState, left: RateRemaining) -> bool {
+        let RateRemaining { limits, in_minute, in_day, .. } = left;
+        self.journal.as_ref().is_some_and(|journal| {
+            self.settings.lease_millis > 0
+                && journal.queue.check_open().is_ok()
+                && in_minute > limits.per_minute / 10
+                && in_day > limits.per_day / 10
+                && key.unreported() < journal.unreported_max(limits.per_minute.min(limits.per_day))
+                && key.line().all(|key| key.spending.budget().is_none())
+        })
+    }
+
+    /// Where a debit or refund with this hold is queued.
+    fn queue_for(&self, hold: CallHold) -> &WriterQueue {
+        match &self.journal {
+            Some(journal) if hold.balance.lease.is_some() => &journal.queue,
+            _ => &self.queue,
+        }
+    }
+
     fn monthly_units(&self, key: &KeyState, now: Now) -> MonthlyUnits {
         let limit = self.settings.tariff.monthly_units(key.account.standing().company_formed);
         MonthlyUnits { month: now.wall.month().0, limit }
@@ -205,13 +236,29 @@ impl SharedAccounts {
 }
 
 /// Holds the cost of a call on the budgets of its key and on its account, on all of them or on none.
-fn hold(key: &KeyState, cost: Credits, units: MonthlyUnits, at: UnixMillis) -> Result<(CallHold, Remaining), Refusal> {
+fn hold(
+    shared: &SharedAccounts,
+    key: &KeyState,
+    cost: Credits,
+    units: MonthlyUnits,
+    at: UnixMillis,
+    may_lease: bool,
+) -> Result<(CallHold, Remaining), Refusal> {
     let budgets = line_budgets::hold(key, cost.0, at).map_err(|spent| Refusal::Budget { cost, spent })?;
-    let held = key.account.balance.hold(cost.0, units);
-    let (balance, remaining) = held.map_err(|remaining| {
+    let held = key.account.balance.hold(cost.0, units, may_lease.then(Instant::now));
+    let (balance, remaining) = held.map_err(|refused| {
         line_budgets::release(key, budgets, cost.0, at);
-        Refusal::Credits { cost, remaining }
+        match refused {
+            HoldRefused::TooFew(remaining) => Refusal::Credits { cost, remaining },
+            HoldRefused::LeasedElsewhere => {
+                shared.journal.iter().for_each(|journal| journal.recall(key.account.id));
+                Refusal::Ledger(LedgerError::Overtaken)
+            }
+        }
     })?;
+    if balance.lease.is_some() {
+        key.count_unreported();
+    }
     Ok((CallHold { balance, budgets, cost: cost.0, at }, remaining))
 }
 
@@ -271,6 +318,7 @@ struct AdmittedCall {
     /// The budget that is nearest to its end, with this call's hold subtracted.
     budget: Option<BudgetStatus>,
     now: Now,
+    may_lease: bool,
 }
 
 impl AdmittedCall {
@@ -278,7 +326,7 @@ impl AdmittedCall {
         Post {
             kind,
             key: Arc::clone(&self.key),
-            operation: self.operation,
+            operation: Cow::Borrowed(self.operation),
             cost: self.cost,
             at: self.now.wall,
             hold: self.hold,
@@ -286,6 +334,8 @@ impl AdmittedCall {
             placed: placed.clone(),
             claim: None,
             promise: None,
+            journal_number: None,
+            may_lease: self.may_lease,
         }
     }
 
@@ -312,7 +362,7 @@ impl Reservation {
         }
         let claim = self.claim.take().map(Arc::new);
         let mut awaited = None;
-        let queued = call.shared.queue.debit(call.now.steady, |queued| {
+        let queued = call.shared.queue_for(call.hold).debit(call.now.steady, |queued| {
             let promise = (queued == Queued::AwaitCommit).then(|| {
                 let (promise, ticket) = reply_channel();
                 awaited = Some(ticket);
@@ -343,7 +393,7 @@ impl Drop for Reservation {
 enum Debit {
     /// The call is free, or it is answered before its commit.
     Answered(MeteringReceipt),
-    Awaited(ReplyReceiver<Result<PostedEntry, LedgerError>>),
+    Awaited(ReplyReceiver<PostReply>),
 }
 
 /// A debit that waits for its commit. If dropped, it stays charged: a client that disconnects must
@@ -413,13 +463,13 @@ impl PendingDebit {
         }
     }
 
-    fn queue_refund(self) -> Option<ReplyReceiver<Result<PostedEntry, LedgerError>>> {
+    fn queue_refund(self) -> Option<ReplyReceiver<PostReply>> {
         if self.call.cost.0 == 0 {
             return None;
         }
         let (promise, ticket) = reply_channel();
         let post = self.call.post(PostKind::Refund, &self.placed);
-        self.call.shared.queue.refund(Post { promise: Some(promise), claim: self.claim, ..post });
+        self.call.shared.queue_for(self.call.hold).refund(Post { promise: Some(promise), claim: self.claim, ..post });
         Some(ticket)
     }
 }
@@ -432,11 +482,11 @@ fn store_early_charge(receipt: MeteringReceipt, claim: Option<&Claim>) -> Meteri
     receipt
 }
 
-fn receipt_of(
-    call: &AdmittedCall,
-    answer: Option<Result<PostedEntry, LedgerError>>,
-) -> Result<MeteringReceipt, LedgerError> {
-    let posting = answer.unwrap_or(Err(LedgerError::Closed))?;
+fn receipt_of(call: &AdmittedCall, answer: Option<PostReply>) -> Result<MeteringReceipt, LedgerError> {
+    // A call in the journal has no entry yet.
+    let Some(posting) = answer.unwrap_or(Err(LedgerError::Closed))? else {
+        return Ok(call.receipt(call.remaining, None));
+    };
     let remaining = Remaining { wallet: posting.wallet, allotment: posting.allotment };
     Ok(call.receipt(remaining, Some(posting.number)))
 }

@@ -1,7 +1,7 @@
 //! All accounts, keys and signed-in people, in memory. A key is found by its digest in one lookup.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hornbook_base::clock::UnixMillis;
@@ -10,6 +10,7 @@ use super::balance::AccountBalance;
 use super::budget::{KEYS_IN_LINE_MAX, KeySpending, SpendingWindow};
 use super::ids::{AccountId, EntryNumber, KeyId};
 use super::key::{KeyDigest, PlainKey};
+use super::leases::record::ServerId;
 use super::ledger::load::LedgerState;
 use super::people::people_index::{PeopleIndex, StoredPeople};
 use super::rate_limit::KeyRateLimiter;
@@ -83,6 +84,8 @@ pub(crate) struct KeyState {
     /// The first moment at which the key no longer works; `i64::MIN` if it is revoked.
     ends_at: AtomicI64,
     pace: Mutex<KeyRateLimiter>,
+    /// Calls that are charged to a lease and not reported yet.
+    unreported: AtomicU32,
     last_used: AtomicI64,
     last_used_stored: AtomicI64,
     /// Apart from the fields that every call reads: names and dates would push them out of the CPU cache.
@@ -107,6 +110,7 @@ impl KeyState {
             parent,
             spending,
             ends_at: AtomicI64::new(end_of(&record)),
+            unreported: AtomicU32::new(0),
             last_used: AtomicI64::new(counter.last_used.0),
             last_used_stored: AtomicI64::new(counter.last_used.0),
             pace: Mutex::new(KeyRateLimiter::resume(&counter.days)),
@@ -148,6 +152,19 @@ impl KeyState {
     /// The rate limiter that this key shares with the key that created it.
     pub(crate) fn rate_limiter(&self) -> MutexGuard<'_, KeyRateLimiter> {
         lock(&self.rate_limited().pace)
+    }
+
+    /// The calls, of this key and of all that share its limits, that are not reported yet.
+    pub(crate) fn unreported(&self) -> u32 {
+        self.rate_limited().unreported.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn count_unreported(&self) {
+        self.rate_limited().unreported.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn uncount_unreported(&self) {
+        self.rate_limited().unreported.fetch_sub(1, Ordering::Relaxed);
     }
 
     pub(crate) fn used(&self, at: UnixMillis) {
@@ -206,9 +223,15 @@ pub(crate) struct Directory {
     keys: HashMap<KeyId, Arc<KeyState>>,
     by_digest: HashMap<u128, KeyByDigest>,
     pub(crate) register: PeopleIndex,
+    /// This server, if it shares the state with others.
+    server: Option<ServerId>,
 }
 
 impl Directory {
+    pub(crate) fn of_server(server: Option<ServerId>) -> Self {
+        Self { server, ..Self::default() }
+    }
+
     /// The keys that are stored but not in memory.
     pub(crate) fn missing(&self, stored: &Stored) -> Vec<KeyId> {
         stored.keys.iter().map(|record| record.id).filter(|id| !self.keys.contains_key(id)).collect()
@@ -226,6 +249,7 @@ impl Directory {
             match self.accounts.get(&id) {
                 Some(state) => {
                     state.balance.reset_posted(balance, posted.months(id));
+                    self.take_over_leases(state, posted);
                     state.replace(record);
                 }
                 None => self.add_account(AccountState::new(record, AccountBalance::new(balance, posted.months(id)))),
@@ -287,9 +311,22 @@ impl Directory {
     ) {
         for state in accounts.into_iter().filter_map(|account| self.account(account)) {
             state.balance.reset_posted(posted.balance(state.id), posted.months(state.id));
+            self.take_over_leases(state, posted);
         }
         for state in keys.into_iter().filter_map(|key| self.key(key)) {
             state.spending.replace(state.record().budget, posted.spending_of(state.id));
+        }
+    }
+
+    /// Takes over who has leased some of an account.
+    fn take_over_leases(&self, state: &AccountState, posted: &LedgerState) {
+        let Some(own) = self.server else { return };
+        let leases = posted.leases_of(state.id);
+        let elsewhere = leases.clone().filter(|(server, _)| *server != own);
+        state.balance.set_elsewhere(elsewhere.map(|(_, lease)| (lease.month, lease.amounts)));
+        let has_lease = |id| leases.clone().any(|(server, lease)| server == own && lease.id == id);
+        if state.balance.lease().is_some_and(|lease| !has_lease(lease.id)) {
+            state.balance.end_lease();
         }
     }
 

@@ -1,5 +1,6 @@
 //! The jobs of the writer and their results: debits and refunds of calls, and administrative changes.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -32,7 +33,7 @@ impl WriterJob {
 pub(crate) struct Post {
     pub(crate) kind: PostKind,
     pub(crate) key: Arc<KeyState>,
-    pub(crate) operation: &'static str,
+    pub(crate) operation: Cow<'static, str>,
     pub(crate) cost: Credits,
     pub(crate) at: UnixMillis,
     pub(crate) hold: CallHold,
@@ -43,8 +44,15 @@ pub(crate) struct Post {
     /// the call has ended, with or without success, a copy of the request must not be answered from
     /// the record.
     pub(crate) claim: Option<Arc<Claim>>,
-    pub(crate) promise: Option<ReplySender<Result<PostedEntry, LedgerError>>>,
+    pub(crate) promise: Option<ReplySender<PostReply>>,
+    /// Its number in this server's journal, if it was written there.
+    pub(crate) journal_number: Option<u64>,
+    /// Whether calls like this may be charged from a lease.
+    pub(crate) may_lease: bool,
 }
+
+/// The entry of a debit or refund; none if it is in this server's journal, or if there was nothing to refund.
+pub(crate) type PostReply = Result<Option<PostedEntry>, LedgerError>;
 
 /// The credits that a call holds: on its account, and on the budgets of its key and of the keys above it.
 #[derive(Clone, Copy)]
@@ -59,13 +67,28 @@ impl CallHold {
     /// Drops the hold of a call that made no debit.
     pub(crate) fn release(self, key: &KeyState) {
         key.account.balance.release(self.balance);
+        self.uncount(key);
         line_budgets::release(key, self.budgets, self.cost, self.at);
     }
 
     /// Settles the hold of a debit that is in the ledger.
     pub(crate) fn settle(self, key: &KeyState) {
         key.account.balance.settle(self.balance);
+        self.uncount(key);
         line_budgets::settle(key, self.budgets, self.cost, self.at);
+    }
+
+    /// Drops the hold of a debit that is in the ledger, from which the balance was read since.
+    pub(crate) fn forget(self, key: &KeyState) {
+        key.account.balance.forget(self.balance);
+        self.uncount(key);
+    }
+
+    /// A call that held some of a lease is reported, or was not made.
+    fn uncount(self, key: &KeyState) {
+        if self.balance.lease.is_some() {
+            key.uncount_unreported();
+        }
     }
 
     /// Returns the credits of a debit whose refund is in the ledger.
@@ -89,18 +112,37 @@ pub(crate) struct PostedEntry {
     pub(crate) allotment: u32,
 }
 
-/// The entry number of a debit; zero until it has one.
+/// The numbers of a debit in the ledger and in the journal; zero until it has them.
 #[derive(Clone, Default)]
-pub(crate) struct EntrySlot(Arc<AtomicU64>);
+pub(crate) struct EntrySlot(Arc<DebitNumbers>);
+
+#[derive(Default)]
+struct DebitNumbers {
+    entry: AtomicU64,
+    in_journal: AtomicU64,
+}
 
 impl EntrySlot {
     pub(super) fn get(&self) -> Option<EntryNumber> {
-        let number = self.0.load(Ordering::Acquire);
+        let number = self.0.entry.load(Ordering::Acquire);
         (number > 0).then_some(EntryNumber(number))
     }
 
     pub(super) fn set(&self, number: Option<EntryNumber>) {
-        self.0.store(number.map_or(0, |number| number.0), Ordering::Release);
+        self.0.entry.store(number.map_or(0, |number| number.0), Ordering::Release);
+    }
+
+    /// How many have this slot.
+    pub(super) fn owners(&self) -> usize {
+        Arc::strong_count(&self.0)
+    }
+
+    pub(super) fn journal_number(&self) -> Option<u64> {
+        Some(self.0.in_journal.load(Ordering::Acquire)).filter(|number| *number > 0)
+    }
+
+    pub(super) fn set_journal_number(&self, number: Option<u64>) {
+        self.0.in_journal.store(number.unwrap_or(0), Ordering::Release);
     }
 }
 

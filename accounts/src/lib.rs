@@ -27,12 +27,14 @@ pub mod idempotency;
 pub mod ids;
 mod job;
 pub mod key;
+mod leases;
 pub mod ledger;
 mod line_budgets;
 mod maintenance;
 pub mod migrate;
 mod owed;
 pub mod people;
+mod posting;
 mod queue;
 pub mod rate_limit;
 pub mod records;
@@ -56,13 +58,17 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-pub use settings::{DRAFT_DAYS, Durability, RETRY_HORIZON_SEC, SESSION_DAYS, SESSION_IDLE_HOURS, Settings};
+pub use leases::LeaseStatus;
+pub use settings::{DRAFT_DAYS, Durability, LEASE_SEC, RETRY_HORIZON_SEC, SESSION_DAYS, SESSION_IDLE_HOURS, Settings};
 
 use crate::state::{DataLock, STATE_FILE, State, StateError, StateStorage, create_data_directory};
 use directory::{Directory, lock};
 use error::LedgerError;
 use hornbook_base::clock::Now;
 use idempotency::IdempotencyIndex;
+use leases::journal::{Journal, JournalWriter};
+use leases::keeper::LeaseKeeper;
+use leases::record::ServerId;
 use ledger::load::LedgerState;
 use shared::SharedAccounts;
 use writer::Writer;
@@ -71,6 +77,8 @@ use writer::Writer;
 pub struct Accounts {
     pub(crate) shared: Arc<SharedAccounts>,
     writer: Mutex<Option<JoinHandle<()>>>,
+    /// The thread that writes the journal of a server that shares its state.
+    journal: Mutex<Option<JoinHandle<()>>>,
     _owner: Option<DataLock>,
 }
 
@@ -105,26 +113,10 @@ impl Accounts {
 
     /// Starts with an open state.
     pub fn start(state: State, settings: Settings, now: Now) -> Result<Self, StateError> {
-        let medium = Arc::clone(state.medium());
-        // Makes the refunds that were owed when the program ended.
-        owed::repay(&state, &owed::noted(&*medium)?)?;
-        medium.clear_owed()?;
-        let reading = state.read()?;
-        let (posted, number) = (LedgerState::load(&reading)?, reading.number());
-        let mut directory = Directory::default();
-        let stored = directory::read_stored(&reading)?;
-        let counters = directory::read_counters(&reading, &directory.missing(&stored))?;
-        directory.take_over(stored, &counters, &posted);
-        directory.refill_windows(&reading, now)?;
-        let mut retries = IdempotencyIndex::default();
-        retries.reload(idempotency::read_all(&reading)?);
-        drop(reading);
-        medium.set_mark(posted.head.mark());
-        let shared = Arc::new(SharedAccounts::new(settings, directory, retries, state));
-        let writer = Writer::new(Arc::clone(&shared), posted, number);
-        let thread = std::thread::Builder::new().name("ledger".to_owned()).spawn(move || writer.run());
-        let thread = thread.map_err(|e| StateError::file("start the writer of", Path::new(STATE_FILE), e))?;
-        Ok(Self { shared, writer: Mutex::new(Some(thread)), _owner: None })
+        let Prepared { shared, writer, journal } = Prepared::read(state, settings, now)?;
+        let journal = journal.map(|journal| start_thread("journal", move || journal.run()));
+        let thread = start_thread("ledger", move || writer.run())?;
+        Ok(Self { shared, writer: Mutex::new(Some(thread)), journal: Mutex::new(journal.transpose()?), _owner: None })
     }
 
     pub fn settings(&self) -> &Settings {
@@ -146,13 +138,65 @@ impl Accounts {
         // Tries to store the counters of uncharged calls. If this fails, a restart loses those of
         // the last half minute.
         let _ = self.store_counters();
-        self.shared.queue.stop();
-        if let Some(writer) = lock(&self.writer).take() {
-            // The writer does not panic on purpose. If it did, its uncommitted work was never acknowledged.
-            let _ = writer.join();
+        // The journal first: the writer reports what it has.
+        for (queue, thread) in [
+            (self.shared.journal.as_ref().map(|journal| &journal.queue), &self.journal),
+            (Some(&self.shared.queue), &self.writer),
+        ] {
+            queue.inspect(|queue| queue.stop());
+            if let Some(thread) = lock(thread).take() {
+                // It does not panic on purpose. If it did, its uncommitted work was never acknowledged.
+                let _ = thread.join();
+            }
         }
         *self.shared.store.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
+}
+
+/// What the threads of the ledger begin with.
+struct Prepared {
+    shared: Arc<SharedAccounts>,
+    writer: Writer,
+    /// None if no other server uses the state.
+    journal: Option<JournalWriter>,
+}
+
+impl Prepared {
+    fn read(state: State, settings: Settings, now: Now) -> Result<Self, StateError> {
+        let medium = Arc::clone(state.medium());
+        // Makes the refunds that were owed when the program ended.
+        owed::repay(&state, &owed::noted(&*medium)?)?;
+        medium.clear_owed()?;
+        let reading = state.read()?;
+        let (posted, number) = (LedgerState::load(&reading)?, reading.number());
+        let journal_file = medium.open_journal()?;
+        let journal =
+            journal_file.as_ref().map(|file| Arc::new(Journal::new(ServerId(file.server()), settings.durability)));
+        let mut directory = Directory::of_server(journal.as_ref().map(|journal| journal.server));
+        let stored = directory::read_stored(&reading)?;
+        let counters = directory::read_counters(&reading, &directory.missing(&stored))?;
+        directory.take_over(stored, &counters, &posted);
+        directory.refill_windows(&reading, now)?;
+        let mut retries = IdempotencyIndex::default();
+        retries.reload(idempotency::read_all(&reading)?);
+        drop(reading);
+        medium.set_mark(posted.head.mark());
+        let shared = Arc::new(SharedAccounts::new(settings, directory, retries, state, journal.clone()));
+        let (mut keeper, mut started) = (None, None);
+        if let (Some(journal), Some(file)) = (journal, journal_file) {
+            let known = posted.servers.get(&journal.server).cloned().unwrap_or_default();
+            let (writer, unreported) = JournalWriter::open(&shared, &journal, file, &known)?;
+            keeper = Some(LeaseKeeper::new(Arc::clone(&journal), &settings, unreported));
+            started = Some(writer);
+        }
+        let writer = Writer::new(Arc::clone(&shared), posted, number, keeper);
+        Ok(Self { shared, writer, journal: started })
+    }
+}
+
+fn start_thread(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StateError> {
+    let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
+    thread.map_err(|e| StateError::file("start the writer of", Path::new(STATE_FILE), e))
 }
 
 impl Drop for Accounts {

@@ -205,6 +205,11 @@ impl WriterQueue {
         waiting.jobs.drain(..).collect()
     }
 
+    #[cfg(test)]
+    pub(crate) fn has_jobs(&self) -> bool {
+        !self.lock().jobs.is_empty()
+    }
+
     /// Removes and returns the waiting jobs, and refuses all new ones.
     pub(crate) fn end(&self) -> Vec<WriterJob> {
         let mut waiting = self.lock();

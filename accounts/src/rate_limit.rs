@@ -81,12 +81,7 @@ impl KeyRateLimiter {
     pub(crate) fn take(&mut self, limits: RateLimits, now: Now) -> Result<RateRemaining, RateLimitExceeded> {
         self.latest = self.latest.max(now.steady);
         let now = Now { steady: self.latest, ..now };
-        if !self.elsewhere.is_empty() {
-            self.merge_elsewhere(now);
-        }
-        while self.minute.front().is_some_and(|first| now.steady.micros_since(*first) >= MINUTE_MICROS) {
-            self.minute.pop_front();
-        }
+        self.advance(now);
         let minute_wait = self.minute_wait(limits.per_minute, now.steady);
         let day_wait = self.day_wait(limits.per_day, now);
         let wait = minute_wait.max(day_wait);
@@ -98,6 +93,16 @@ impl KeyRateLimiter {
         self.today(now.wall.day()).calls += 1;
         self.dirty = true;
         Ok(self.left(limits, now))
+    }
+
+    /// Brings the minute up to date.
+    fn advance(&mut self, now: Now) {
+        if !self.elsewhere.is_empty() {
+            self.merge_elsewhere(now);
+        }
+        while self.minute.front().is_some_and(|first| now.steady.micros_since(*first) >= MINUTE_MICROS) {
+            self.minute.pop_front();
+        }
     }
 
     fn left(&self, limits: RateLimits, now: Now) -> RateRemaining {
@@ -158,6 +163,20 @@ impl KeyRateLimiter {
             self.minute.push_back(SteadyMicros(now.steady.0.saturating_sub(ago_micros)));
         }
         self.minute.make_contiguous().sort_unstable();
+    }
+
+    /// Takes back the count of a call at this time, if calls of other servers that became known since exceed the limits
+    /// with it. Returns whether they do.
+    pub(crate) fn take_back_excess(&mut self, limits: RateLimits, at: UnixMillis) -> bool {
+        let now = Now { wall: at, steady: self.latest };
+        self.advance(now);
+        let exceeds = self.minute.len() > limits.per_minute as usize || self.calls_on(at.day()) > limits.per_day;
+        if exceeds {
+            self.minute.pop_back();
+            let today = self.today(at.day());
+            today.calls = today.calls.saturating_sub(1);
+        }
+        exceeds
     }
 
     /// Adds a charged call of the last minute, found in the ledger, to the window after a restart.

@@ -21,6 +21,8 @@ pub struct Settings {
     pub session_idle_millis: i64,
     /// How long a browser stays signed in at most, however much it is used.
     pub session_millis: i64,
+    /// How long a server may spend a lease without the shared state. Without others, there are no leases.
+    pub lease_millis: i64,
     pub password_work: PasswordCost,
     pub webhooks: WebhookPolicy,
 }
@@ -33,6 +35,9 @@ pub const SESSION_DAYS: u32 = 30;
 
 /// Two weeks.
 pub const DRAFT_DAYS: u32 = 14;
+
+/// A minute.
+pub const LEASE_SEC: u32 = 60;
 
 /// Ten minutes.
 pub const RETRY_HORIZON_SEC: u32 = 600;
@@ -47,6 +52,7 @@ impl Default for Settings {
             draft_days: DRAFT_DAYS,
             session_idle_millis: i64::from(SESSION_IDLE_HOURS) * 3_600_000,
             session_millis: i64::from(SESSION_DAYS) * MILLIS_PER_DAY,
+            lease_millis: i64::from(LEASE_SEC) * 1000,
             password_work: PasswordCost::DEFAULT,
             webhooks: WebhookPolicy::Off,
         }

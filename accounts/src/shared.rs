@@ -8,11 +8,12 @@ use super::directory::{Directory, lock};
 use super::entropy::Entropy;
 use super::error::ChangeError;
 use super::idempotency::IdempotencyIndex;
+use super::leases::journal::Journal;
 use super::queue::WriterQueue;
 use super::records::AuditRecord;
 use super::sealed::{SealedCount, SealedRecords};
 use super::sealing::SealKey;
-use super::settings::Settings;
+use super::settings::{Durability, Settings};
 use crate::state::{SEAL_KEY_BYTES, State, StateError, StateReader, StateStorage};
 
 /// Called with an administrative act once it is durable.
@@ -22,6 +23,8 @@ pub(crate) struct SharedAccounts {
     pub(crate) settings: Settings,
     pub(crate) directory: RwLock<Directory>,
     pub(crate) queue: WriterQueue,
+    /// None if no other server uses the state.
+    pub(crate) journal: Option<Arc<Journal>>,
     /// None while the writer reopens the file.
     pub(crate) store: RwLock<Option<State>>,
     pub(crate) medium: Arc<dyn StateStorage>,
@@ -35,11 +38,20 @@ pub(crate) struct SharedAccounts {
 }
 
 impl SharedAccounts {
-    pub(super) fn new(settings: Settings, directory: Directory, retries: IdempotencyIndex, state: State) -> Self {
+    pub(super) fn new(
+        settings: Settings,
+        directory: Directory,
+        retries: IdempotencyIndex,
+        state: State,
+        journal: Option<Arc<Journal>>,
+    ) -> Self {
+        // Another server could spend what a call was answered with before its commit.
+        let durability = if journal.is_some() { Durability::Strict } else { settings.durability };
         Self {
             settings,
             directory: RwLock::new(directory),
-            queue: WriterQueue::new(settings.durability, state.medium().look_every()),
+            queue: WriterQueue::new(durability, state.medium().look_every()),
+            journal,
             medium: Arc::clone(state.medium()),
             store: RwLock::new(Some(state)),
             retries: Arc::new(Mutex::new(retries)),

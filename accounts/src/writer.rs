@@ -7,21 +7,18 @@
 //! makes the owed refunds for debits that the file contains, takes over the content of the file,
 //! and continues.
 
-use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
-use std::time::Duration;
-
-use hornbook_base::clock::Month;
+use std::time::{Duration, Instant};
 
 use super::catch_up::{catch_up, load_all};
 use super::error::{ChangeError, LedgerError};
-use super::ids::EntryNumber;
-use super::job::{AfterCommit, Change, Post, PostKind, PostedEntry, RunChange, WriterJob};
-use super::ledger::entry::{Draft, EntryKind, Reference};
+use super::job::{AfterCommit, Change, Post, PostKind, RunChange, WriterJob};
+use super::leases::keeper::{LeaseChanges, LeaseKeeper, LeaseTurn};
 use super::ledger::load::{LedgerState, contains};
 use super::ledger::poster::{Committed, LedgerTransaction};
-use super::line_budgets;
 use super::owed::{self, OwedRefund};
+use super::posting::{Posting, answer, append_post, is_overtaken, settle, write_counters};
 use super::queue::Batch;
 use super::shared::SharedAccounts;
 use crate::state::{ChangeNumber, LedgerMark, State, StateError, StateTable, StateWriter};
@@ -42,6 +39,15 @@ pub(crate) struct Writer {
     number: ChangeNumber,
     /// The number of callers answered by the last commit.
     answered: usize,
+    /// None if no other server uses the state.
+    leases: Option<LeaseKeeper>,
+}
+
+/// Posts that are durable.
+struct Posted {
+    committed: Committed,
+    postings: Vec<Posting>,
+    leases: Option<LeaseChanges>,
 }
 
 /// A failed commit, and the head that it would have left, if it got that far.
@@ -63,8 +69,13 @@ impl From<StateError> for CommitFailure {
 }
 
 impl Writer {
-    pub(crate) fn new(shared: Arc<SharedAccounts>, posted: LedgerState, number: ChangeNumber) -> Self {
-        Self { shared, posted, number, answered: 0 }
+    pub(crate) fn new(
+        shared: Arc<SharedAccounts>,
+        posted: LedgerState,
+        number: ChangeNumber,
+        leases: Option<LeaseKeeper>,
+    ) -> Self {
+        Self { shared, posted, number, answered: 0, leases }
     }
 
     /// Runs until the queue is stopped and empty.
@@ -73,19 +84,34 @@ impl Writer {
         loop {
             match self.shared.queue.next(self.answered) {
                 Batch::Posts(posts) => self.post(posts),
-                Batch::Change(change) => self.change(change),
+                Batch::Change(change) => {
+                    self.change(change);
+                    self.report_if_due();
+                }
+                Batch::CatchUp if self.report_if_due() => {}
                 Batch::CatchUp => self.follow(),
+                Batch::Stop if self.leases.is_some() => return self.leave(),
                 Batch::Stop => return,
             }
         }
     }
 
-    fn post(&mut self, posts: Vec<Post>) {
+    /// Reports calls of the journal and renews leases, if there is something to do. Returns whether there was.
+    pub(crate) fn report_if_due(&mut self) -> bool {
+        let is_due = self.leases.as_mut().is_some_and(|keeper| keeper.is_due(&self.posted));
+        if is_due {
+            self.post(Vec::new());
+        }
+        is_due
+    }
+
+    pub(crate) fn post(&mut self, posts: Vec<Post>) {
         let mut tries = 0;
         loop {
-            match self.try_post(&posts) {
-                Ok((committed, postings)) => {
+            match self.try_post(&posts, false) {
+                Ok(Posted { committed, postings, leases }) => {
                     self.take_over(committed);
+                    self.settle_leases(leases);
                     self.answered = posts.len();
                     for (post, posting) in posts.into_iter().zip(postings) {
                         settle(post, posting);
@@ -101,25 +127,46 @@ impl Writer {
         }
     }
 
-    fn try_post(&mut self, posts: &[Post]) -> Result<(Committed, Vec<Posting>), CommitFailure> {
+    /// Posts these debits and refunds, and what the journal has to report.
+    fn try_post(&mut self, posts: &[Post], is_leaving: bool) -> Result<Posted, CommitFailure> {
+        let turn = LeaseTurn { began: Instant::now(), is_leaving };
         let writing = self.begin()?;
-        let is_shared = self.number != ChangeNumber::default();
         let mut poster = LedgerTransaction::new(writing, &self.posted);
+        let shared = Arc::clone(&self.shared);
+        let mut leases = match &mut self.leases {
+            Some(keeper) => Some(keeper.report(&mut poster)?),
+            None => None,
+        };
         let mut postings = Vec::with_capacity(posts.len());
         for post in posts {
             // Another server may have changed the balances after the credits were held.
-            postings.push(if is_shared && is_overtaken(&poster, post) {
+            let keeper = self.leases.as_ref().zip(leases.as_ref());
+            let is_overtaken = |poster: &LedgerTransaction<'_>| {
+                keeper.is_some_and(|(keeper, changes)| {
+                    !keeper.may_post(poster, post, changes) || is_overtaken(poster, post, &shared.settings.tariff)
+                })
+            };
+            postings.push(if post.kind == PostKind::Debit && is_overtaken(&poster) {
                 // An earlier try may have given it a number, which is another entry's now.
                 post.placed.set(None);
+                shared.journal.iter().for_each(|journal| {
+                    journal.overtaken.fetch_add(1, Ordering::Relaxed);
+                });
                 Posting::Overtaken
             } else {
-                append_post(&mut poster, post)?.map_or(Posting::Nothing, Posting::Made)
+                append_post(&mut poster, post, post.hold.balance.from_allotment)?
+                    .map_or(Posting::Nothing, Posting::Made)
             });
         }
-        write_counters(&mut poster, posts)?;
+        if let (Some(keeper), Some(changes)) = (&mut self.leases, &mut leases) {
+            keeper.renew(&shared, &mut poster, posts, changes, turn)?;
+            write_counters(&mut poster, posts.iter().chain(keeper.reported(changes)))?;
+        } else {
+            write_counters(&mut poster, posts.iter())?;
+        }
         let attempted = Some(poster.head().mark());
         let committed = poster.commit().map_err(|error| CommitFailure { error, attempted })?;
-        Ok((committed, postings))
+        Ok(Posted { committed, postings, leases })
     }
 
     /// Begins a transaction. If another server changed the state, takes over its changes first.
@@ -137,7 +184,7 @@ impl Writer {
     }
 
     /// Takes over what other servers changed, without waiting for a change of our own.
-    fn follow(&mut self) {
+    pub(crate) fn follow(&mut self) {
         let shared = Arc::clone(&self.shared);
         let store = shared.store.read().unwrap_or_else(PoisonError::into_inner);
         let followed = open(&store).and_then(State::read).and_then(|reading| {
@@ -145,6 +192,7 @@ impl Writer {
                 catch_up(&shared, &mut self.posted, self.number, &reading)?;
                 self.number = reading.number();
             }
+            shared.journal.iter().for_each(|journal| journal.ledger_is_reached());
             Ok(())
         });
         // The next change notices it too, and repairs it.
@@ -165,7 +213,7 @@ impl Writer {
         }
     }
 
-    fn change(&mut self, change: Change) {
+    pub(crate) fn change(&mut self, change: Change) {
         self.answered = 0;
         match self.try_change(change.run) {
             Ok((mut committed, after)) => {
@@ -214,6 +262,30 @@ impl Writer {
             Ok(committed) => Ok((committed, after)),
             Err(error @ StateError::ChangedElsewhere { .. }) => Err(ChangeFailure::Refused(error.into())),
             Err(error) => Err(ChangeFailure::Failed(Box::new(CommitFailure { error, attempted }), Some(after))),
+        }
+    }
+
+    fn settle_leases(&mut self, changes: Option<LeaseChanges>) {
+        self.shared.journal.iter().for_each(|journal| journal.ledger_is_reached());
+        if let Some((keeper, changes)) = self.leases.as_mut().zip(changes) {
+            keeper.committed(&self.shared, changes, &self.posted);
+        }
+    }
+
+    /// Reports the calls of the journal, and returns all leases. If the database is out of reach, the next start does both.
+    pub(crate) fn leave(&mut self) {
+        loop {
+            match self.try_post(&[], true) {
+                Ok(Posted { committed, leases, .. }) => {
+                    self.take_over(committed);
+                    self.settle_leases(leases);
+                    if self.leases.as_mut().is_none_or(|keeper| !keeper.has_calls()) {
+                        return;
+                    }
+                }
+                Err(CommitFailure { error: StateError::ChangedElsewhere { .. }, .. }) => {}
+                Err(failure) => return self.shared.record_error(&failure.error),
+            }
         }
     }
 
@@ -272,12 +344,12 @@ impl Writer {
     /// Reopens the file until that works. Returns whether the failed commit happened, or `None` if
     /// the server is stopping.
     fn reopen(&mut self, outage: &mut Outage) -> Option<bool> {
-        let mut pause = FIRST_PAUSE;
-        let mut happened = None;
+        let (mut pause, mut happened) = (FIRST_PAUSE, None);
+        let shared = Arc::clone(&self.shared);
         loop {
             // Stops long reads: nobody else can open the file until they end.
-            self.shared.store().as_ref().inspect(|state| state.abort_reads());
-            let mut store = self.shared.store.write().unwrap_or_else(PoisonError::into_inner);
+            shared.store().as_ref().inspect(|state| state.abort_reads());
+            let mut store = shared.store.write().unwrap_or_else(PoisonError::into_inner);
             // Closed first: an engine that failed once does not work any more.
             *store = None;
             self.shared.medium.drop_page_cache();
@@ -310,7 +382,7 @@ impl Writer {
     /// Proves that the reopened file can be written, makes the owed refunds, and takes over the
     /// content of the file.
     fn reload_state(
-        &self,
+        &mut self,
         state: State,
         outage: &Outage,
         happened: &mut Option<bool>,
@@ -330,6 +402,9 @@ impl Writer {
         self.shared.medium.clear_owed()?;
         let reading = state.read()?;
         let (posted, number) = (load_all(&self.shared, &reading)?, reading.number());
+        if let Some(keeper) = &mut self.leases {
+            keeper.resume(&self.shared, &posted);
+        }
         drop(reading);
         Ok((state, posted, number))
     }
@@ -401,127 +476,6 @@ fn open(store: &Option<State>) -> Result<&State, StateError> {
     store
         .as_ref()
         .ok_or(StateError::Storage { doing: "use the state file", source: Box::new(redb::Error::DatabaseClosed) })
-}
-
-/// Appends one debit or refund to the ledger. None for the refund of a debit that was never appended.
-fn append_post(poster: &mut LedgerTransaction<'_>, post: &Post) -> Result<Option<PostedEntry>, StateError> {
-    let operation = Some(poster.operation(post.operation));
-    let (cost, from_allotment) = (i64::from(post.cost.0), i64::from(post.hold.balance.from_allotment));
-    let mut draft = Draft {
-        at: post.at,
-        kind: EntryKind::Usage,
-        account: post.key.account.id,
-        key: Some(post.key.id),
-        operation,
-        credits: -cost,
-        from_allotment,
-        month: Month(post.hold.balance.month),
-        reference: Reference::None,
-        note: None,
-    };
-    if post.kind == PostKind::Refund {
-        let Some(debit) = post.placed.get() else { return Ok(None) };
-        draft = draft.refunded(debit);
-        for key in post.key.counted_by(debit) {
-            poster.subtract_spending(key, post.cost.0, post.at);
-        }
-    }
-    let entry = poster.append(draft);
-    let used = poster.allotment_used(post.key.account.id, Month(post.units.month));
-    let allotment = post.units.limit.saturating_sub(used);
-    let posting = PostedEntry { number: entry.number, wallet: entry.balance_after, allotment };
-    if post.kind == PostKind::Debit {
-        post.placed.set(Some(entry.number));
-        for key in post.key.counted_by(entry.number) {
-            poster.add_spending(key, post.cost.0, post.at);
-        }
-    }
-    match (post.kind, &post.claim) {
-        (PostKind::Debit, Some(claim)) => claim.store(poster, &claim.record_of(posting.number, post.cost))?,
-        (PostKind::Refund, Some(claim)) => claim.forget(poster)?,
-        (_, None) => {}
-    }
-    Ok(Some(posting))
-}
-
-/// Writes one counter for each key of the batch, in the same commit as its debits.
-fn write_counters(poster: &mut LedgerTransaction<'_>, posts: &[Post]) -> Result<(), StateError> {
-    let mut keys = BTreeMap::new();
-    for post in posts.iter().filter(|post| post.kind == PostKind::Debit) {
-        post.key.used(post.at);
-        // A key that another key created counts its calls there.
-        for key in [&*post.key, post.key.rate_limited()] {
-            keys.insert(key.id, key);
-        }
-    }
-    let records = keys.into_iter().map(|(id, key)| {
-        key.take_dirty();
-        (id.to_key(), key.counter().to_bytes())
-    });
-    poster.writing.put_all(StateTable::Counters, records)
-}
-
-/// What became of a debit or refund whose batch was committed.
-#[derive(Clone, Copy)]
-enum Posting {
-    Made(PostedEntry),
-    /// The refund of a debit that was never made.
-    Nothing,
-    /// Another server spent the credits, or charged the same request, first.
-    Overtaken,
-}
-
-/// Whether a debit may not be made on the newest state, although its credits are held.
-fn is_overtaken(poster: &LedgerTransaction<'_>, post: &Post) -> bool {
-    if post.kind == PostKind::Refund {
-        return false;
-    }
-    let (account, split) = (post.key.account.id, post.hold.balance);
-    let wallet_left = poster.wallet(account).balance;
-    let units_left = post.units.limit.saturating_sub(poster.allotment_used(account, Month(split.month)));
-    split.from_wallet > 0 && wallet_left < i64::from(split.from_wallet)
-        || units_left < split.from_allotment
-        || line_budgets::is_overspent(&post.key, post.cost.0, post.at, |key| poster.spending_of(key))
-        || post.claim.as_ref().is_some_and(|claim| claim.is_charged_elsewhere())
-}
-
-fn settle(mut post: Post, posting: Posting) {
-    match (post.kind, posting) {
-        (PostKind::Debit, Posting::Overtaken) => {
-            post.hold.release(&post.key);
-            // Its record, if there is one, is the other server's.
-            post.claim = None;
-            return answer(&mut post, LedgerError::Overtaken);
-        }
-        (PostKind::Debit, _) => post.hold.settle(&post.key),
-        (PostKind::Refund, Posting::Made(_)) => {
-            if let Some(debit) = post.placed.get() {
-                post.hold.return_posted(&post.key, debit);
-            }
-        }
-        (PostKind::Refund, _) => {}
-    }
-    // Before the answer: a caller that has the answer may send the request again and must find the record.
-    if let Some(claim) = post.claim.take() {
-        match (post.kind, posting) {
-            (PostKind::Debit, Posting::Made(posting)) => claim.is_stored(&claim.record_of(posting.number, post.cost)),
-            (PostKind::Refund, Posting::Made(_)) => claim.is_forgotten(),
-            // The record, if there is one, is of another server's debit.
-            (_, Posting::Nothing | Posting::Overtaken) => {}
-        }
-    }
-    if let Some(promise) = post.promise.take() {
-        promise.answer(Ok(match posting {
-            Posting::Made(posting) => posting,
-            Posting::Nothing | Posting::Overtaken => PostedEntry { number: EntryNumber(0), wallet: 0, allotment: 0 },
-        }));
-    }
-}
-
-fn answer(post: &mut Post, error: LedgerError) {
-    if let Some(promise) = post.promise.take() {
-        promise.answer(Err(error));
-    }
 }
 
 /// Closes the queue when the writer ends for any reason, so that nobody waits for it afterwards.

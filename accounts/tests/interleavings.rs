@@ -5,6 +5,14 @@ mod sync {
     pub(super) use loom::sync::{Mutex, MutexGuard};
 }
 
+#[expect(dead_code, reason = "the library's own source; this test needs a part of it")]
+#[path = "../src/leases/local.rs"]
+mod local;
+
+mod leases {
+    pub(super) use super::local;
+}
+
 #[expect(dead_code, unreachable_pub, reason = "the library's own source; this test needs a part of it")]
 #[path = "../src/balance.rs"]
 mod balance;
@@ -22,7 +30,7 @@ fn two_calls_never_share_a_unit() {
         let callers: Vec<_> = (0..2)
             .map(|_| {
                 let balance = Arc::clone(&balance);
-                thread::spawn(move || match balance.hold(2, MAY_UNITS) {
+                thread::spawn(move || match balance.hold(2, MAY_UNITS, None) {
                     Ok((hold, left)) => {
                         assert_eq!(left, Remaining { wallet: 0, allotment: 0 });
                         balance.settle(hold);
@@ -42,12 +50,12 @@ fn two_calls_never_share_a_unit() {
 fn concurrent_release_grant_and_call_are_consistent() {
     loom::model(|| {
         let balance = Arc::new(AccountBalance::new(2, []));
-        let (hold, _) = balance.hold(2, MAY_UNITS).unwrap();
+        let (hold, _) = balance.hold(2, MAY_UNITS, None).unwrap();
         let releasing = Arc::clone(&balance);
         let release = thread::spawn(move || releasing.release(hold));
         let granting = Arc::clone(&balance);
         let grant = thread::spawn(move || granting.add_posted(3));
-        let settled = balance.hold(3, MAY_UNITS).map(|(hold, _)| balance.settle(hold)).is_ok();
+        let settled = balance.hold(3, MAY_UNITS, None).map(|(hold, _)| balance.settle(hold)).is_ok();
         release.join().unwrap();
         grant.join().unwrap();
         let left = balance.remaining(MAY_UNITS);
@@ -62,7 +70,7 @@ fn reopening_during_a_call_keeps_its_reservation() {
         let balance = Arc::new(AccountBalance::new(5, []));
         let calling = Arc::clone(&balance);
         let caller = thread::spawn(move || {
-            let (hold, _) = calling.hold(3, MAY_UNITS).unwrap();
+            let (hold, _) = calling.hold(3, MAY_UNITS, None).unwrap();
             calling.release(hold);
         });
         balance.reset_posted(4, [(4, 1)]);

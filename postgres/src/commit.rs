@@ -157,7 +157,7 @@ async fn execute(
 async fn outcome(connections: &Connections, pending: &Pending) -> Result<CommitOutcome, DatabaseFailure> {
     with_retries(async || {
         let (connection, newest) = lock(connections).await?;
-        if newest + 1 == pending.number {
+        if newest.number + 1 == pending.number {
             return Ok(CommitOutcome::NotMade(Box::new(connection)));
         }
         let text = "SELECT change FROM hornbook_changes WHERE number = $1";

@@ -12,18 +12,30 @@ pub(crate) const RETRY_FOR: Duration = Duration::from_secs(12);
 const FIRST_PAUSE: Duration = Duration::from_millis(2);
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 
-/// Takes the lock. Returns the number of the newest change.
-pub(crate) async fn lock(connections: &Connections) -> Result<(Object, i64), DatabaseFailure> {
+/// What the row that every change locks says, and the database's clock.
+#[derive(Clone, Copy)]
+pub(crate) struct Head {
+    /// The number of the newest change.
+    pub(crate) number: i64,
+    pub(crate) millis: i64,
+}
+
+const LOCK: &str =
+    "SELECT number, (extract(epoch FROM clock_timestamp()) * 1000)::bigint FROM hornbook_head FOR UPDATE";
+
+/// Takes the lock.
+pub(crate) async fn lock(connections: &Connections) -> Result<(Object, Head), DatabaseFailure> {
     let connection = connections.connection().await?;
     let locked = async {
         let begin = answer(connection.batch_execute("BEGIN ISOLATION LEVEL SERIALIZABLE"));
-        let lock = answer(connection.query_one("SELECT number FROM hornbook_head FOR UPDATE", &[]));
+        let lock = answer(connection.query_one(LOCK, &[]));
         let (begun, locked) = tokio::join!(begin, lock);
         begun?;
-        Ok::<i64, DatabaseFailure>(locked?.get(0))
+        let row = locked?;
+        Ok::<Head, DatabaseFailure>(Head { number: row.get(0), millis: row.get(1) })
     };
     match locked.await {
-        Ok(number) => Ok((connection, number)),
+        Ok(head) => Ok((connection, head)),
         Err(failure) => {
             if failure.is_conflict() {
                 connections.roll_back(connection);

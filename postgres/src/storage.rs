@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hornbook_accounts::state::{
-    LocalFiles, StateDatabase, StateError, StateStorage, TableReader, TableWriter, create_schema,
+    JournalStore, LocalFiles, StateDatabase, StateError, StateStorage, TableReader, TableWriter, create_schema,
 };
 use rustls::ClientConfig;
 
@@ -16,7 +16,7 @@ use super::reader::SnapshotReader;
 use super::writer::ChangeWriter;
 
 /// A key that is revoked on one server is refused by all others within a second.
-const LOOK_EVERY: Duration = Duration::from_millis(300);
+const LOOK_EVERY: Duration = Duration::from_millis(150);
 
 /// A state on a database. Each server has files of its own: the mark, owed refunds, and a copy of the seal key.
 pub struct PostgresStorage {
@@ -52,6 +52,10 @@ impl StateStorage for PostgresStorage {
 
     fn look_every(&self) -> Option<Duration> {
         Some(LOOK_EVERY)
+    }
+
+    fn open_journal(&self) -> Result<Option<Box<dyn JournalStore>>, StateError> {
+        Ok(Some(Box::new(self.files.open_journal()?)))
     }
 
     fn local_files(&self) -> Option<&LocalFiles> {

@@ -11,6 +11,8 @@ use hornbook_accounts::state::{
     ChangeNumber, KeyOrder, KeyRange, StateError, StateTable, TableReader, TableWriter, Visit,
 };
 
+use hornbook_base::clock::UnixMillis;
+
 use super::commit::{self, Pending};
 use super::connections::{Connections, close};
 use super::failure::DatabaseFailure;
@@ -25,6 +27,8 @@ pub(crate) struct ChangeWriter {
     connection: RefCell<Option<Object>>,
     /// The number of the change before this one.
     before: i64,
+    /// The database's clock when this began.
+    time: UnixMillis,
     /// None: the record is removed.
     pending: BTreeMap<StateTable, BTreeMap<Vec<u8>, Option<Vec<u8>>>>,
 }
@@ -32,9 +36,10 @@ pub(crate) struct ChangeWriter {
 impl ChangeWriter {
     pub(crate) fn begin(connections: &Arc<Connections>) -> Result<Self, StateError> {
         let locked = connections.wait_for(with_retries(async || lock(connections).await));
-        let (connection, before) = locked.map_err(|failure| failure.at(&connections.place, WRITING))?;
-        let connections = Arc::clone(connections);
-        Ok(Self { connections, connection: RefCell::new(Some(connection)), before, pending: BTreeMap::new() })
+        let (connection, head) = locked.map_err(|failure| failure.at(&connections.place, WRITING))?;
+        let (connections, time) = (Arc::clone(connections), UnixMillis(head.millis));
+        let connection = RefCell::new(Some(connection));
+        Ok(Self { connections, connection, before: head.number, time, pending: BTreeMap::new() })
     }
 
     /// Runs a statement on the connection with the lock. If the connection fails, takes the lock again, as long as nobody
@@ -63,8 +68,8 @@ impl ChangeWriter {
 
     fn lock_again(&self) -> Result<Object, StateError> {
         let locked = self.connections.wait_for(with_retries(async || lock(&self.connections).await));
-        let (connection, number) = locked.map_err(|failure| failure.at(&self.connections.place, WRITING))?;
-        if number != self.before {
+        let (connection, head) = locked.map_err(|failure| failure.at(&self.connections.place, WRITING))?;
+        if head.number != self.before {
             self.connections.roll_back(connection);
             return Err(StateError::ChangedElsewhere { place: self.connections.place.clone() });
         }
@@ -150,6 +155,10 @@ impl TableWriter for ChangeWriter {
             self.put(table, key, Some(record));
         }
         Ok(())
+    }
+
+    fn time(&self) -> Option<UnixMillis> {
+        Some(self.time)
     }
 
     fn remove(&mut self, table: StateTable, key: &[u8]) -> Result<(), StateError> {

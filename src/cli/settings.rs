@@ -21,7 +21,6 @@ use hornbook::state_location::StateLocation;
 #[cfg(feature = "postgres")]
 use hornbook::tls_client::Trust;
 use hornbook::web::page_context::PageSettings;
-use hornbook_accounts::Durability;
 use hornbook_accounts::people::PasswordCost;
 use hornbook_accounts::watches::WebhookPolicy;
 use hornbook_base::clock::MILLIS_PER_DAY;
@@ -33,6 +32,7 @@ pub(super) fn accounts(config: &Config) -> hornbook_accounts::Settings {
         durability: config.ledger.durability,
         rollup_after_days: config.ledger.rollup_after_days,
         retry_horizon_sec: config.ledger.retry_horizon_sec,
+        lease_millis: i64::from(config.state.lease_sec) * 1000,
         draft_days: config.formation.draft_days.get(),
         session_idle_millis: i64::from(config.people.session_idle_hours.get()) * 3_600_000,
         session_millis: i64::from(config.people.session_days.get()) * MILLIS_PER_DAY,
@@ -47,13 +47,7 @@ pub(super) fn accounts(config: &Config) -> hornbook_accounts::Settings {
 
 /// Where the state of accounts is.
 pub(super) fn state_location(config: &Config) -> Result<StateLocation, Box<dyn Error>> {
-    let location = location_of(&config.state.backend, config)?;
-    if location.is_shared() && config.ledger.durability == Durability::Window {
-        return Err("ledger.durability = \"window\" answers before a charge is stored, and another server could spend the same \
-                    credits meanwhile; with a database, leave it at \"strict\""
-            .into());
-    }
-    Ok(location)
+    location_of(&config.state.backend, config)
 }
 
 /// The place that a value of `state.backend` means, with the certificates of this configuration.

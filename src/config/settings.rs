@@ -29,6 +29,8 @@ settings! {
             "where accounts, money and orders are stored: embedded, in a file of the data directory; or a database that several servers share, as postgres://user:password@host/database";
         ca: Option<PathBuf> = DefaultValue::None,
             "PEM file with the authority that signed the database's certificate; none: those that the system trusts";
+        lease_sec: u32 = DefaultValue::Text("60"),
+            "seconds for which a server may charge calls to credits that it leased from the database, without asking it; 0: each call waits for the database";
     }
     corpus: CorpusSection {
         scrub_hours: u32 = DefaultValue::Text("24"),

@@ -463,7 +463,7 @@ impl App {
         if self.service.corpus().snapshot().damage().first().is_some() {
             return answer::probe(StatusCode::SERVICE_UNAVAILABLE, "snapshot_damaged");
         }
-        match self.service.accounts().health() {
+        match self.service.accounts().readiness() {
             Ok(()) => answer::probe(StatusCode::OK, "ready"),
             Err(error) => answer::probe(StatusCode::SERVICE_UNAVAILABLE, ApiError::from(error).code.code()),
         }

@@ -13,6 +13,7 @@ use crate::directory::AccountState;
 use crate::error::ChangeError;
 use crate::ids::{AccountId, Credits, EntryNumber};
 use crate::job::AfterCommit;
+use crate::leases::keeper::may_take;
 use crate::ledger::entry::{Draft, EntryKind, EntryNote, Reference};
 use crate::ledger::poster::LedgerTransaction;
 
@@ -80,10 +81,10 @@ impl Accounts {
         let note = note(act, reason)?;
         let account = self.shared.directory().account(id).cloned();
         let held = HeldCredits::take(account.ok_or_else(|| ChangeError::not_found("account", id))?, credits)?;
-        let (at, act) = (act.at, act.clone());
+        let (at, act, shared) = (act.at, act.clone(), Arc::clone(&self.shared));
         self.change(move |poster| {
             // Another server may have spent them after they were held.
-            if poster.wallet(id).balance < i64::from(credits.0) {
+            if !may_take(poster, &shared, &held.account, credits.0) {
                 return Err(too_few(id, credits));
             }
             also(poster)?;
@@ -147,7 +148,7 @@ impl Drop for HeldCredits {
     }
 }
 
-pub(super) fn correction(
+pub(crate) fn correction(
     account: AccountId,
     kind: EntryKind,
     credits: i64,

@@ -7,7 +7,7 @@
 mod accounts;
 mod act;
 mod checkouts;
-mod credits;
+pub(crate) mod credits;
 pub(super) mod drafts;
 mod grants;
 mod keys;

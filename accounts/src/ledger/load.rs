@@ -7,6 +7,7 @@ use hornbook_base::clock::{Month, UnixDay, UnixMillis};
 
 use crate::budget::SpendingWindow;
 use crate::ids::{AccountId, EntryNumber, KeyId};
+use crate::leases::record::{Lease, ServerId, ServerRecord, parse_lease_key};
 pub(crate) use crate::state::check::HEAD_KEY;
 use crate::state::codec::{Decoder, Malformed, RecordEncoder};
 use crate::state::{LedgerMark, StateError, StateReader, StateTable};
@@ -97,6 +98,9 @@ pub(crate) struct LedgerState {
     /// What keys with a budget spent.
     pub(crate) spending: BTreeMap<(KeyId, SpendingWindow), u64>,
     pub(crate) operations: HashMap<String, OperationCode>,
+    /// What servers have leased, if several share the state.
+    pub(crate) leases: BTreeMap<(AccountId, ServerId), Lease>,
+    pub(crate) servers: BTreeMap<ServerId, ServerRecord>,
 }
 
 impl LedgerState {
@@ -109,6 +113,8 @@ impl LedgerState {
             allotments: read_allotments(reading)?,
             spending: read_spending(reading)?,
             operations,
+            leases: read_leases(reading)?,
+            servers: read_servers(reading)?,
             head,
         })
     }
@@ -122,6 +128,12 @@ impl LedgerState {
     pub(crate) fn months(&self, account: AccountId) -> impl Iterator<Item = (i32, u32)> + '_ {
         let range = (account, Month(i32::MIN))..=(account, Month(i32::MAX));
         self.allotments.range(range).map(|((_, month), used)| (month.0, *used))
+    }
+
+    /// The leases of one account.
+    pub(crate) fn leases_of(&self, account: AccountId) -> impl Iterator<Item = (ServerId, Lease)> + Clone + '_ {
+        let range = (account, ServerId([0; 16]))..=(account, ServerId([0xff; 16]));
+        self.leases.range(range).map(|((_, server), lease)| (*server, *lease))
     }
 
     /// The posted spending of one key.
@@ -255,6 +267,28 @@ pub(crate) fn read_operations(reading: &StateReader) -> Result<BTreeMap<Operatio
         Ok(true)
     })?;
     Ok(names)
+}
+
+fn read_leases(reading: &StateReader) -> Result<BTreeMap<(AccountId, ServerId), Lease>, StateError> {
+    let mut leases = BTreeMap::new();
+    reading.scan(StateTable::Leases, &[], &mut |key, payload| {
+        let row = parse_lease_key(key).zip(Lease::from_bytes(payload).ok());
+        let (of, lease) = row.ok_or_else(|| StateError::bad_record(StateTable::Leases.name(), key))?;
+        leases.insert(of, lease);
+        Ok(true)
+    })?;
+    Ok(leases)
+}
+
+fn read_servers(reading: &StateReader) -> Result<BTreeMap<ServerId, ServerRecord>, StateError> {
+    let mut servers = BTreeMap::new();
+    reading.scan(StateTable::Servers, &[], &mut |key, payload| {
+        let row = ServerId::from_key(key).zip(ServerRecord::from_bytes(payload).ok());
+        let (server, record) = row.ok_or_else(|| StateError::bad_record(StateTable::Servers.name(), key))?;
+        servers.insert(server, record);
+        Ok(true)
+    })?;
+    Ok(servers)
 }
 
 /// The entries of one stored block.

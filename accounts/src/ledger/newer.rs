@@ -9,6 +9,7 @@ use super::entry::{Entry, EntryKind, OperationCode};
 use super::load::{HEAD_KEY, LedgerHead, LedgerState, Wallet, block_entries, parse_allotment_key, parse_spending_key};
 use crate::budget::SpendingWindow;
 use crate::ids::{AccountId, EntryNumber, KeyId};
+use crate::leases::record::{Lease, ServerId, ServerRecord, parse_lease_key};
 use crate::state::{ChangedRecord, StateError, StateTable};
 
 /// Records of the ledger that another server changed.
@@ -20,19 +21,23 @@ pub(crate) struct NewerEntries {
     allotments: Vec<((AccountId, Month), u32)>,
     spending: Vec<((KeyId, SpendingWindow), Option<u64>)>,
     operations: Vec<(String, OperationCode)>,
+    leases: Vec<((AccountId, ServerId), Option<Lease>)>,
+    servers: Vec<(ServerId, ServerRecord)>,
     /// The charged calls, with their times and keys.
     pub(crate) calls: Vec<(UnixMillis, KeyId)>,
 }
 
 impl NewerEntries {
     /// The tables that this reads.
-    pub(crate) const TABLES: [StateTable; 6] = [
+    pub(crate) const TABLES: [StateTable; 8] = [
         StateTable::Meta,
         StateTable::Wallets,
         StateTable::Allotments,
         StateTable::Spending,
         StateTable::Ledger,
         StateTable::Operations,
+        StateTable::Leases,
+        StateTable::Servers,
     ];
 
     /// Adds a record of one of these tables.
@@ -68,6 +73,15 @@ impl NewerEntries {
                 let name = String::from_utf8(bytes).map_err(|_| damaged())?;
                 self.operations.push((name, OperationCode(u16::from_be_bytes(code))));
             }
+            (StateTable::Leases, bytes) => {
+                let lease = bytes.map(|bytes| Lease::from_bytes(&bytes)).transpose();
+                let of = parse_lease_key(&key).ok_or_else(damaged)?;
+                self.leases.push((of, lease.map_err(|_| damaged())?));
+            }
+            (StateTable::Servers, Some(bytes)) => {
+                let row = ServerId::from_key(&key).zip(ServerRecord::from_bytes(&bytes).ok());
+                self.servers.push(row.ok_or_else(damaged)?);
+            }
             _ => {}
         }
         Ok(())
@@ -76,7 +90,8 @@ impl NewerEntries {
     /// The accounts whose balance may have changed.
     pub(crate) fn accounts(&self) -> BTreeSet<AccountId> {
         let of_wallets = self.wallets.iter().map(|(account, _)| *account);
-        of_wallets.chain(self.allotments.iter().map(|((account, _), _)| *account)).collect()
+        let of_leases = self.leases.iter().map(|((account, _), _)| *account);
+        of_wallets.chain(self.allotments.iter().map(|((account, _), _)| *account)).chain(of_leases).collect()
     }
 
     /// The keys whose spending may have changed.
@@ -106,6 +121,13 @@ impl NewerEntries {
             };
         }
         posted.operations.extend(self.operations);
+        for (of, lease) in self.leases {
+            match lease {
+                Some(lease) => posted.leases.insert(of, lease),
+                None => posted.leases.remove(&of),
+            };
+        }
+        posted.servers.extend(self.servers);
         Ok(())
     }
 }

@@ -10,6 +10,7 @@ use super::entry::{Draft, Entry, OperationCode};
 use super::load::{HEAD_KEY, LedgerHead, LedgerState, Wallet, allotment_key, spending_key};
 use crate::budget::{SpendingWindow, WINDOWS_KEPT};
 use crate::ids::{AccountId, EntryNumber, KeyId};
+use crate::leases::record::{Lease, ServerId, ServerRecord, lease_key};
 use crate::records::{AuditRecord, get_json, put_json};
 use crate::state::{ChangeNumber, StateError, StateTable, StateWriter};
 
@@ -32,6 +33,9 @@ pub(crate) struct Changes {
     /// None for spending that is no longer kept.
     spending: BTreeMap<(KeyId, SpendingWindow), Option<u64>>,
     operations: HashMap<String, OperationCode>,
+    /// None for leases that ended.
+    leases: BTreeMap<(AccountId, ServerId), Option<Lease>>,
+    servers: BTreeMap<ServerId, ServerRecord>,
     /// The administrative acts that this transaction records.
     pub(crate) acts: Vec<AuditRecord>,
 }
@@ -51,6 +55,8 @@ impl<'p> LedgerTransaction<'p> {
             allotments: BTreeMap::new(),
             spending: BTreeMap::new(),
             operations: HashMap::new(),
+            leases: BTreeMap::new(),
+            servers: BTreeMap::new(),
             acts: Vec::new(),
         };
         Self { writing, posted, changes, full_blocks: Vec::new() }
@@ -182,6 +188,39 @@ impl<'p> LedgerTransaction<'p> {
         code
     }
 
+    pub(crate) fn lease(&self, account: AccountId, server: ServerId) -> Option<Lease> {
+        let changed = self.changes.leases.get(&(account, server)).copied();
+        changed.unwrap_or_else(|| self.posted.leases.get(&(account, server)).copied())
+    }
+
+    /// The leases of an account, with the changes of this transaction.
+    pub(crate) fn leases_of(&self, account: AccountId) -> impl Iterator<Item = (ServerId, Lease)> {
+        let posted = self.posted.leases_of(account).map(|(server, _)| server);
+        let changed = self.changes.leases.keys().filter(move |(of, _)| *of == account).map(|(_, server)| *server);
+        let servers: BTreeSet<ServerId> = posted.chain(changed).collect();
+        servers.into_iter().filter_map(move |server| Some((server, self.lease(account, server)?)))
+    }
+
+    /// All leases that were there when this transaction began, as they are now.
+    pub(crate) fn all_leases(&self) -> Vec<((AccountId, ServerId), Lease)> {
+        let posted = self.posted.leases.keys();
+        posted.filter_map(|(account, server)| Some(((*account, *server), self.lease(*account, *server)?))).collect()
+    }
+
+    pub(crate) fn put_lease(&mut self, account: AccountId, server: ServerId, lease: Option<Lease>) {
+        if self.lease(account, server) != lease {
+            self.changes.leases.insert((account, server), lease);
+        }
+    }
+
+    pub(crate) fn server(&self, server: ServerId) -> Option<&ServerRecord> {
+        self.posted.servers.get(&server)
+    }
+
+    pub(crate) fn put_server(&mut self, server: ServerId, record: ServerRecord) {
+        self.changes.servers.insert(server, record);
+    }
+
     pub(crate) fn record_act(&mut self, act: AuditRecord) {
         self.changes.acts.push(act);
     }
@@ -198,6 +237,7 @@ impl<'p> LedgerTransaction<'p> {
         }
         self.write_spending()?;
         self.write_acts()?;
+        self.write_leases()?;
         let number = self.writing.commit()?;
         Ok(Committed { changes: self.changes, number })
     }
@@ -227,6 +267,19 @@ impl<'p> LedgerTransaction<'p> {
             put_json(writing, StateTable::Acts, &number.to_be_bytes(), act)?;
         }
         put_json(writing, StateTable::Meta, ACTS_KEY, &number)
+    }
+
+    fn write_leases(&mut self) -> Result<(), StateError> {
+        let (writing, changes) = (&mut self.writing, &self.changes);
+        for ((account, server), lease) in &changes.leases {
+            let key = lease_key(*account, *server);
+            match lease {
+                Some(lease) => writing.put(StateTable::Leases, &key, &lease.to_bytes())?,
+                None => writing.remove(StateTable::Leases, &key)?,
+            }
+        }
+        let servers = changes.servers.iter().map(|(server, record)| (server.0, record.to_bytes()));
+        writing.put_all(StateTable::Servers, servers)
     }
 
     fn write_entries(&mut self) -> Result<(), StateError> {
@@ -263,5 +316,12 @@ impl LedgerState {
             };
         }
         self.operations.extend(changes.operations);
+        for (of, lease) in changes.leases {
+            match lease {
+                Some(lease) => self.leases.insert(of, lease),
+                None => self.leases.remove(&of),
+            };
+        }
+        self.servers.extend(changes.servers);
     }
 }

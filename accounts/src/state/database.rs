@@ -4,6 +4,8 @@
 //! [`StateWriter`](super::StateWriter), so they are the same on every database. The state file
 //! implements these traits with redb.
 
+use hornbook_base::clock::UnixMillis;
+
 use super::error::StateError;
 use super::table::StateTable;
 
@@ -103,6 +105,11 @@ pub trait TableReader {
 pub trait TableWriter: TableReader {
     /// Creates a table unless it exists.
     fn create(&mut self, table: StateTable) -> Result<(), StateError>;
+
+    /// The database's clock. None if no other server uses the database.
+    fn time(&self) -> Option<UnixMillis> {
+        None
+    }
 
     /// Puts records, replacing those with the same keys.
     fn put_all(

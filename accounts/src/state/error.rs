@@ -39,6 +39,12 @@ pub enum StateError {
     /// The lock on the shared database was lost, and another server changed something before it was taken again.
     #[error("the connection to {place} was lost and another server changed the accounts meanwhile; try again")]
     ChangedElsewhere { place: String },
+    /// Servers could still report calls that they charged to their leases.
+    #[error(
+        "servers still have {count} leases in {place}; stop each of them. One that crashed returns its leases when it is \
+         started and stopped again; without its files, they end after state.lease_sec while another server runs"
+    )]
+    LeasesOpen { place: String, count: u64 },
     /// A state is copied only into an empty one.
     #[error("{place} already has accounts; name an empty database, or move the file away")]
     NotEmpty { place: String },

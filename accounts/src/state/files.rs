@@ -10,6 +10,8 @@ use super::error::StateError;
 pub const STATE_FILE: &str = "state.redb";
 pub const MARK_FILE: &str = "state.mark";
 pub const OWED_FILE: &str = "state.owed";
+/// The calls of a server that shares its state, until they are reported.
+pub const JOURNAL_FILE: &str = "journal.redb";
 pub const SEAL_KEY_FILE: &str = "state.key";
 pub(super) const LOCK_FILE: &str = "state.lock";
 

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::error::StateError;
-use super::files::{MARK_FILE, OWED_FILE, SEAL_KEY_FILE, create_data_directory};
+use super::files::{JOURNAL_FILE, MARK_FILE, OWED_FILE, SEAL_KEY_FILE, create_data_directory};
+use super::journal_file::JournalFile;
 use super::mark::{LedgerMark, MarkFile};
 use super::owed::OwedRefundFile;
 use super::seal_key::{SEAL_KEY_BYTES, SealKeyFile};
@@ -13,19 +14,27 @@ pub struct LocalFiles {
     mark: MarkFile,
     owed: OwedRefundFile,
     seal_key: SealKeyFile,
+    journal: PathBuf,
 }
 
 impl LocalFiles {
     /// The files of a data directory, which is created if it does not exist.
     pub fn in_directory(data: &Path) -> Result<Self, StateError> {
         create_data_directory(data)?;
-        let files = Self::at(data.join(MARK_FILE), data.join(OWED_FILE), data.join(SEAL_KEY_FILE));
+        let (mark, owed, key) = (data.join(MARK_FILE), data.join(OWED_FILE), data.join(SEAL_KEY_FILE));
+        let files = Self::at(mark, owed, key, data.join(JOURNAL_FILE));
         files.owed.reserve();
         Ok(files)
     }
 
-    pub(super) fn at(mark: PathBuf, owed: PathBuf, seal_key: PathBuf) -> Self {
-        Self { mark: MarkFile::at(mark), owed: OwedRefundFile::at(owed), seal_key: SealKeyFile::at(seal_key) }
+    pub(super) fn at(mark: PathBuf, owed: PathBuf, seal_key: PathBuf, journal: PathBuf) -> Self {
+        let (mark, owed) = (MarkFile::at(mark), OwedRefundFile::at(owed));
+        Self { mark, owed, seal_key: SealKeyFile::at(seal_key), journal }
+    }
+
+    /// The journal of a server that shares its state with others.
+    pub fn open_journal(&self) -> Result<JournalFile, StateError> {
+        JournalFile::open(&self.journal)
     }
 
     pub fn mark(&self) -> Result<Option<LedgerMark>, StateError> {

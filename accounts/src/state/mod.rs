@@ -17,6 +17,7 @@ mod database;
 mod error;
 mod files;
 mod index;
+mod journal_file;
 mod local_files;
 mod lock;
 mod mark;
@@ -31,8 +32,9 @@ mod transaction;
 
 pub use database::{ChangeNumber, ChangedRecord, KeyOrder, KeyRange, StateDatabase, TableReader, TableWriter, Visit};
 pub use error::{DamageKind, StateError};
-pub use files::{MARK_FILE, OWED_FILE, SEAL_KEY_FILE, STATE_FILE, create_data_directory};
+pub use files::{JOURNAL_FILE, MARK_FILE, OWED_FILE, SEAL_KEY_FILE, STATE_FILE, create_data_directory};
 pub(crate) use index::Index;
+pub use journal_file::{JournalFile, JournalStore};
 pub use local_files::LocalFiles;
 pub use lock::{DataLock, permission_warning};
 pub use mark::{LedgerMark, MarkFile};

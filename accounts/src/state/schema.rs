@@ -9,7 +9,7 @@ use super::table::StateTable;
 use super::transaction::{StateReader, StateWriter};
 
 /// Increases with every change of the stored format.
-pub const SCHEMA_VERSION: u32 = 9;
+pub const SCHEMA_VERSION: u32 = 10;
 
 pub(super) const SCHEMA_KEY: &[u8] = b"schema";
 /// The mark of a state whose records are still being copied into it.
@@ -18,7 +18,7 @@ pub(super) const UNFINISHED_KEY: &[u8] = b"unfinished copy";
 /// Migrates a file to the next format: step 0 from format 1 to 2. Format 1 is the first.
 pub(super) type MigrationStep = fn(&mut StateWriter) -> Result<(), StateError>;
 pub(super) const STEPS: [MigrationStep; SCHEMA_VERSION as usize - 1] =
-    [add_acts, add_checkouts, add_drafts, add_people, add_payments, add_indexes, add_spending, add_watches];
+    [add_acts, add_checkouts, add_drafts, add_people, add_payments, add_indexes, add_spending, add_watches, add_leases];
 
 /// Format 2 adds an audit log. Idempotency records lost two fields; the old ones are removed,
 /// because they would last only minutes.
@@ -99,6 +99,12 @@ fn add_watches(writing: &mut StateWriter) -> Result<(), StateError> {
     writing.create(StateTable::Watches)?;
     writing.create(StateTable::WatchReports)?;
     writing.create(StateTable::WatchWebhooks)
+}
+
+/// Format 10 adds what servers that share the state have leased.
+fn add_leases(writing: &mut StateWriter) -> Result<(), StateError> {
+    writing.create(StateTable::Leases)?;
+    writing.create(StateTable::Servers)
 }
 
 /// Changes every record of a table.

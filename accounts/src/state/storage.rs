@@ -12,6 +12,7 @@ use super::error::StateError;
 use super::files::{
     MARK_FILE, OWED_FILE, SEAL_KEY_FILE, STATE_FILE, create_data_directory, create_private, sync_and_rename,
 };
+use super::journal_file::JournalStore;
 use super::local_files::LocalFiles;
 use super::mark::{LedgerMark, MarkFile};
 use super::schema;
@@ -43,6 +44,11 @@ pub trait StateStorage: Send + Sync {
     /// The files of this server in its data directory.
     fn local_files(&self) -> Option<&LocalFiles> {
         None
+    }
+
+    /// The journal of this server, if several may share this state.
+    fn open_journal(&self) -> Result<Option<Box<dyn JournalStore>>, StateError> {
+        Ok(None)
     }
 
     /// The mark stored beside the state, if there is one.
@@ -117,7 +123,7 @@ impl FileStorage {
             name.push(suffix);
             PathBuf::from(name)
         };
-        let files = LocalFiles::at(beside(".mark"), beside(".owed"), beside(".key"));
+        let files = LocalFiles::at(beside(".mark"), beside(".owed"), beside(".key"), beside(".journal"));
         Self { path: path.to_owned(), files }
     }
 }

@@ -59,12 +59,16 @@ pub enum StateTable {
     WatchReports,
     /// Key number -> the address that its reports are sent to, JSON.
     WatchWebhooks,
+    /// Account number, server -> the part of the account that the server may spend.
+    Leases,
+    /// Server -> how far its journal is in the ledger.
+    Servers,
     /// Index, owner, key of a record -> nothing; see [`Index`](super::Index).
     Index,
 }
 
 impl StateTable {
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 31] = [
         Self::Meta,
         Self::Accounts,
         Self::Keys,
@@ -93,12 +97,15 @@ impl StateTable {
         Self::Watches,
         Self::WatchReports,
         Self::WatchWebhooks,
+        Self::Servers,
+        Self::Leases,
         Self::Index,
     ];
 
-    /// The tables that a copy takes over. The index is made again from their records.
-    pub(super) const COPIED: [Self; 28] = {
-        let mut copied = [Self::Meta; 28];
+    /// The tables that a copy takes over: not the leases of servers that do not use it, and not the index, which is
+    /// made again.
+    pub(super) const COPIED: [Self; 29] = {
+        let mut copied = [Self::Meta; 29];
         let mut at = 0;
         while at < copied.len() {
             copied[at] = Self::ALL[at];
@@ -137,6 +144,8 @@ impl StateTable {
             Self::Watches => "watches",
             Self::WatchReports => "watch_reports",
             Self::WatchWebhooks => "watch_webhooks",
+            Self::Leases => "leases",
+            Self::Servers => "servers",
             Self::Index => "index",
         }
     }

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use hornbook_base::clock::UnixMillis;
+
 use super::codec::{append_checksum, verify_checksum};
 use super::database::{ChangeNumber, ChangedRecord, KeyRange, StateDatabase, TableReader, TableWriter, Visit};
 use super::error::StateError;
@@ -140,6 +142,11 @@ impl StateWriter {
     /// Visits records from `start` on, in key order, until the visitor returns false.
     pub(crate) fn scan(&self, table: StateTable, start: &[u8], visit: &mut Visit<'_>) -> Result<(), StateError> {
         scan(&*self.tables, table, KeyRange::from(start), visit)
+    }
+
+    /// The clock of a database that several servers use.
+    pub(crate) fn time(&self) -> Option<UnixMillis> {
+        self.tables.time()
     }
 
     /// The number of the change before this one.

@@ -98,7 +98,8 @@ fn amounts_out_of_range_are_refused() {
 fn approval_grants_once_and_further_keys_grant_nothing() {
     let now = now_of(&clock_at_noon());
     let tariff = Tariff { free: FreeTier::GRANT, ..Tariff::CONTRACT };
-    let accounts = start_accounts(TestState::fresh().medium(), Settings { tariff, ..Settings::default() }, now);
+    let accounts =
+        start_accounts(TestState::fresh().medium(), Settings { tariff, lease_millis: 0, ..Settings::default() }, now);
     let owner = create_customer(&accounts, 0, 3, now);
     accounts.disable_account(owner.account, &act(now)).unwrap();
     accounts.approve_account(owner.account, &act(now)).unwrap();

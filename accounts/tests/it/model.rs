@@ -166,7 +166,7 @@ impl ModelRun {
         let clock = clock_at_noon();
         let state = TestState::fresh();
         let durability = if seed.is_multiple_of(2) { Durability::Strict } else { Durability::Window };
-        let mut settings = Settings { durability, ..Settings::default() };
+        let mut settings = Settings { durability, lease_millis: 0, ..Settings::default() };
         settings.tariff.free.limits.per_minute = PER_MINUTE;
         settings.tariff.free.limits.per_day = PER_DAY;
         settings.tariff.free.monthly_units = UNITS;

@@ -15,6 +15,7 @@ mod drafts_model;
 mod follow;
 #[path = "../../../accounts/tests/it/grants.rs"]
 mod grants;
+mod leases;
 #[path = "../../../accounts/tests/it/model.rs"]
 mod model;
 #[path = "../../../accounts/tests/it/people.rs"]

@@ -1,5 +1,6 @@
 //! Several servers on one database, with cut connections and refused commits.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use hornbook_accounts::migrate::{migrate, migrate_to_file};
 use hornbook_accounts::rate_limit::RateLimits;
 use hornbook_accounts::scope::ScopeSet;
 use hornbook_accounts::state::{FileStorage, LocalFiles, STATE_FILE, State, StateStorage};
-use hornbook_accounts::{Accounts, Durability};
+use hornbook_accounts::{Accounts, Durability, Settings};
 use hornbook_base::clock::{Clock, Now};
 use hornbook_base::random::SplitMix64;
 
@@ -42,34 +43,56 @@ fn host_and_port() -> String {
 /// Some servers on one state, each behind a proxy of its own.
 pub(crate) struct Servers {
     pub(crate) state: TestState,
-    proxies: Vec<Proxy>,
+    pub(crate) proxies: Vec<Proxy>,
+    /// How long leases last. 0: every call waits for the database.
+    lease_millis: i64,
 }
 
 impl Servers {
     pub(crate) fn new(count: usize, seed: u64) -> Self {
         let proxies = (0..count).map(|number| Proxy::to(&host_and_port(), seed + number as u64)).collect();
-        Self { state: TestState::fresh(), proxies }
+        Self { state: TestState::fresh(), proxies, lease_millis: 0 }
     }
 
-    fn medium(&self, number: usize) -> Arc<dyn StateStorage> {
+    pub(crate) fn with_leases(self, lease_millis: i64) -> Self {
+        Self { lease_millis, ..self }
+    }
+
+    pub(crate) fn medium(&self, number: usize) -> Arc<dyn StateStorage> {
         self.state.medium_of(&format!("server-{number}"), Some(self.proxies[number].address()))
     }
 
+    /// The folder with the files of a server.
+    pub(crate) fn files(&self, number: usize) -> PathBuf {
+        self.state.folder().join(format!("server-{number}"))
+    }
+
+    pub(crate) fn settings(&self, monthly_units: u32) -> Settings {
+        Settings { lease_millis: self.lease_millis, ..fast_settings(Durability::Strict, monthly_units) }
+    }
+
     pub(crate) fn start(&self, number: usize) -> Accounts {
-        let settings = fast_settings(Durability::Strict, 0);
-        start_accounts(self.medium(number), settings, clock_at_noon().now())
+        start_accounts(self.medium(number), self.settings(0), clock_at_noon().now())
     }
 }
 
 #[test]
 fn servers_charge_exactly_what_they_answer_while_connections_are_cut_and_commits_refused() {
-    let servers = Servers::new(3, 1);
+    charge_while_connections_are_cut(&Servers::new(3, 1), 40, 40);
+}
+
+#[test]
+fn servers_with_leases_charge_exactly_what_they_answer_while_connections_are_cut_and_commits_refused() {
+    charge_while_connections_are_cut(&Servers::new(3, 51).with_leases(2_000), 500, 25);
+}
+
+fn charge_while_connections_are_cut(servers: &Servers, calls: u64, cut_one_in: u64) {
     let now = clock_at_noon().now();
     let accounts: Vec<Accounts> = (0..3).map(|number| servers.start(number)).collect();
     let customer = create_customer(&accounts[0], 1_000_000, 4, now);
     wait_until(|| accounts.iter().all(|server| server.authenticate(Some(&customer.keys[3]), now).is_ok()));
     servers.state.sql(REFUSE_AT_RANDOM);
-    servers.proxies.iter().for_each(|proxy| proxy.cut_one_in(40));
+    servers.proxies.iter().for_each(|proxy| proxy.cut_one_in(cut_one_in));
     let (charged, failed) = (AtomicU64::new(0), AtomicU64::new(0));
     std::thread::scope(|scope| {
         for (server, accounts) in accounts.iter().enumerate() {
@@ -77,7 +100,7 @@ fn servers_charge_exactly_what_they_answer_while_connections_are_cut_and_commits
                 let (charged, failed, keys) = (&charged, &failed, &customer.keys);
                 scope.spawn(move || {
                     let mut random = SplitMix64(server as u64 * 10 + caller);
-                    for _ in 0..40 {
+                    for _ in 0..calls {
                         let cost = 1 + random.below(5) as u32;
                         match make_call(accounts, &keys[random.index(4)], cost, None, now) {
                             Ok(_) => charged.fetch_add(u64::from(cost), Ordering::Relaxed),
@@ -90,7 +113,7 @@ fn servers_charge_exactly_what_they_answer_while_connections_are_cut_and_commits
         }
     });
     let cuts: u64 = servers.proxies.iter().map(Proxy::cuts).sum();
-    assert!(cuts > 20, "only {cuts} connections were cut");
+    assert!(cuts > 8, "only {cuts} connections were cut");
     servers.proxies.iter().for_each(|proxy| proxy.cut_one_in(0));
     servers.state.sql("DROP TRIGGER refuse_statement ON hornbook_head; DROP TRIGGER refuse_commit ON hornbook_head");
     // Refunds that are owed are made when a server is well again, or starts again.
@@ -108,7 +131,11 @@ fn servers_charge_exactly_what_they_answer_while_connections_are_cut_and_commits
 
 #[test]
 fn a_wallet_is_not_overdrawn_by_servers_that_spend_it_together() {
-    let servers = Servers::new(3, 5);
+    spend_a_wallet_together(&Servers::new(3, 5));
+    spend_a_wallet_together(&Servers::new(3, 6).with_leases(60_000));
+}
+
+fn spend_a_wallet_together(servers: &Servers) {
     let now = clock_at_noon().now();
     let accounts: Vec<Accounts> = (0..3).map(|number| servers.start(number)).collect();
     let customer = create_customer(&accounts[0], 100, 1, now);
@@ -152,9 +179,14 @@ fn a_correction_takes_no_credits_that_another_server_spent() {
 
 #[test]
 fn a_caller_that_spreads_its_calls_has_one_limit() {
-    let servers = Servers::new(3, 25);
+    spread_calls(&Servers::new(3, 25), 0);
+    // Each server may have charged a tenth of a third to its lease since the others looked.
+    spread_calls(&Servers::new(3, 26).with_leases(60_000), 3);
+}
+
+fn spread_calls(servers: &Servers, excess: usize) {
     let now = clock_at_noon().now();
-    let mut settings = fast_settings(Durability::Strict, 1000);
+    let mut settings = servers.settings(1000);
     settings.tariff.free.limits = RateLimits { per_minute: 30, per_day: 45 };
     let accounts: Vec<Accounts> = (0..3).map(|number| start_accounts(servers.medium(number), settings, now)).collect();
     let customer = create_customer(&accounts[0], 0, 1, now);
@@ -162,16 +194,19 @@ fn a_caller_that_spreads_its_calls_has_one_limit() {
     let served_at = |now: Now| {
         let calls = (0..120).map(|call| make_call(&accounts[call % 3], &customer.keys[0], 1, None, now));
         calls
-            .filter(|call| call.as_ref().inspect_err(|refusal| assert!(matches!(refusal, Refusal::TooFast(_)))).is_ok())
+            .filter(|call| match call {
+                Ok(_) => true,
+                Err(Refusal::TooFast(_) | Refusal::Ledger(LedgerError::Overtaken)) => false,
+                Err(other) => panic!("{other:?}"),
+            })
             .count()
     };
-    // Within a tenth of 30, and then of what is left of 45 a day.
     let first = served_at(now);
-    assert!((30..=33).contains(&first), "{first} calls in a minute");
+    assert!((30..=30 + excess).contains(&first), "{first} calls in a minute");
     std::thread::sleep(Duration::from_millis(500));
     let later = Now { wall: now.wall.plus_millis(61_000), steady: now.steady.plus_micros(61_000_000) };
     let second = served_at(later);
-    assert!((45..=49).contains(&(first + second)), "{first} and {second} calls on a day");
+    assert!((45..=45 + excess).contains(&(first + second)), "{first} and {second} calls on a day");
 }
 
 #[test]

@@ -28,13 +28,13 @@ pub(crate) fn act(now: Now) -> ActContext {
     ActContext { actor: "test".to_owned(), at: now.wall }
 }
 
-/// The contract's tariff without rate limits, which tests of charging would exceed.
+/// The contract's tariff without rate limits, which tests of charging would exceed. Each call waits for the ledger.
 pub(crate) fn fast_settings(durability: Durability, monthly_units: u32) -> Settings {
     let mut tariff = Tariff::CONTRACT;
     tariff.free.limits.per_minute = u32::MAX;
     tariff.free.limits.per_day = u32::MAX;
     tariff.free.monthly_units = monthly_units;
-    Settings { tariff, durability, ..Settings::default() }
+    Settings { tariff, durability, lease_millis: 0, ..Settings::default() }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "callers make the medium in the call")]

@@ -1,0 +1,593 @@
+//! Takes, renews, reports and returns leases, in the transactions of the ledger's writer.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use hornbook_base::clock::{Month, UnixMillis};
+
+use super::journal::Journal;
+use super::local::{Amounts, LeaseId};
+use super::record::{Lease, OpenCall, ServerId, ServerRecord};
+use super::terms::{Adjustment, LateCharge, Unleased, adjust, late_charge};
+use crate::balance::MonthlyUnits;
+use crate::changes::credits::correction;
+use crate::directory::AccountState;
+use crate::entropy::{Entropy, SystemEntropy};
+use crate::ids::{AccountId, EntryNumber};
+use crate::job::{EntrySlot, Post, PostKind};
+use crate::ledger::entry::{EntryKind, EntryNote, Reference};
+use crate::ledger::load::LedgerState;
+use crate::ledger::poster::LedgerTransaction;
+use crate::posting::{append_post, usage};
+use crate::settings::Settings;
+use crate::shared::SharedAccounts;
+use crate::state::StateError;
+
+/// At most so many calls are reported in one transaction.
+const REPORTED_MAX: usize = 4096;
+/// How often leases that nobody uses are returned, and those of servers that ended are removed.
+const SWEEP_MILLIS: u64 = 1_000;
+/// The same while no calls come.
+const SWEEP_IDLE: Duration = Duration::from_secs(5);
+/// How often a server says that it is there.
+const SEEN_EVERY: Duration = Duration::from_secs(60);
+const SEEN_EVERY_MILLIS: u64 = 55_000;
+/// A server that was not seen for so long counts no more for the shares of rate limits.
+const SERVER_GONE_MILLIS: i64 = 600_000;
+/// For so many entries it is remembered how late calls were charged.
+const LATE_KEPT: u64 = 1_000_000;
+/// After another server asked for credits, none are leased for so long.
+const PAUSE_AFTER_RECALL: Duration = Duration::from_secs(5);
+
+/// The leases of this server.
+pub(crate) struct LeaseKeeper {
+    journal: Arc<Journal>,
+    lease_millis: i64,
+    /// Calls in the journal that are not in the ledger, oldest first.
+    unreported: VecDeque<Post>,
+    /// Reported calls whose work may not be over.
+    open: Vec<ReportedCall>,
+    /// How late calls were charged, for their refunds.
+    late: HashMap<EntryNumber, u32>,
+    /// The same of the last transaction, whose outcome may not be known.
+    tried_late: HashMap<EntryNumber, u32>,
+    /// When it was last looked for leases to return, by the database's clock and by this server's.
+    swept_at: (UnixMillis, Instant),
+    /// Accounts that get no lease for a while.
+    paused: HashMap<AccountId, Instant>,
+}
+
+/// What a transaction does with leases, to be applied when it is durable.
+#[derive(Default)]
+pub(crate) struct LeaseChanges {
+    reported: Vec<Reported>,
+    /// What of the present leases is reported.
+    reporting: HashMap<AccountId, Amounts>,
+    /// The units that late calls took.
+    late: HashMap<EntryNumber, u32>,
+    /// Credits of late calls that no account pays.
+    borne: u64,
+    grants: Vec<Grant>,
+    ended: Vec<Arc<AccountState>>,
+    /// Accounts of which other servers' leases were removed.
+    freed: BTreeSet<AccountId>,
+}
+
+/// The transaction in which leases are renewed.
+pub(crate) struct LeaseTurn {
+    /// Before the database's clock was read.
+    pub(crate) began: Instant,
+    /// All leases are returned.
+    pub(crate) is_leaving: bool,
+}
+
+/// What became of a call of the journal.
+#[derive(Clone, Copy)]
+enum Reported {
+    Made,
+    /// Its lease was over, so it was split in another way.
+    Late,
+    /// The refund of a debit that is not in the ledger.
+    Nothing,
+}
+
+/// A call that is in the ledger.
+struct ReportedCall {
+    slot: EntrySlot,
+    units: u32,
+}
+
+impl ReportedCall {
+    /// The call, if others than these `known` ones still have its slot, and may want to refund it.
+    fn if_open(&self, known: usize) -> Option<OpenCall> {
+        let (journal_number, entry) = (self.slot.journal_number()?, self.slot.get()?);
+        (self.slot.owners() > known).then_some(OpenCall { journal_number, entry, units: self.units })
+    }
+}
+
+struct Grant {
+    account: Arc<AccountState>,
+    id: LeaseId,
+    month: i32,
+    added: Amounts,
+    usable_until: Instant,
+}
+
+/// An account whose lease a transaction looks at.
+struct Touched {
+    account: Arc<AccountState>,
+    units: MonthlyUnits,
+    may_lease: bool,
+    /// What this transaction reports of the lease.
+    reporting: Amounts,
+    returns: bool,
+}
+
+impl LeaseKeeper {
+    pub(crate) fn new(journal: Arc<Journal>, settings: &Settings, unreported: Vec<Post>) -> Self {
+        Self {
+            journal,
+            lease_millis: settings.lease_millis,
+            unreported: unreported.into(),
+            open: Vec::new(),
+            late: HashMap::new(),
+            tried_late: HashMap::new(),
+            swept_at: (UnixMillis(0), Instant::now()),
+            paused: HashMap::new(),
+        }
+    }
+
+    /// Whether a transaction is due although no call waits for it.
+    pub(crate) fn is_due(&mut self, posted: &LedgerState) -> bool {
+        let own = posted.leases.iter().filter(|((_, server), _)| *server == self.journal.server);
+        let (mut has_leases, mut is_recalled) = (false, false);
+        for (_, lease) in own {
+            has_leases = true;
+            is_recalled |= lease.is_recalled;
+        }
+        self.count_servers(posted);
+        let since = self.swept_at.1.elapsed();
+        let is_new = !posted.servers.contains_key(&self.journal.server);
+        self.has_calls()
+            || self.journal.has_wanted()
+            || is_new
+            || is_recalled
+            || has_leases && since > SWEEP_IDLE
+            || since > SEEN_EVERY
+    }
+
+    /// Whether calls of the journal are not in the ledger yet.
+    pub(crate) fn has_calls(&mut self) -> bool {
+        self.unreported.extend(self.journal.take_written());
+        !self.unreported.is_empty()
+    }
+
+    /// Appends the entries of calls in the journal, the oldest first.
+    pub(crate) fn report(&mut self, poster: &mut LedgerTransaction<'_>) -> Result<LeaseChanges, StateError> {
+        self.has_calls();
+        let mut changes = LeaseChanges::default();
+        for post in self.unreported.iter().take(REPORTED_MAX) {
+            let reported = match post.kind {
+                PostKind::Debit => self.report_debit(poster, post, &mut changes)?,
+                PostKind::Refund => {
+                    let late = post.placed.get().and_then(|debit| self.late_units(debit, &changes));
+                    let units = late.unwrap_or(post.hold.balance.from_allotment);
+                    append_post(poster, post, units)?.map_or(Reported::Nothing, |_| Reported::Made)
+                }
+            };
+            changes.reported.push(reported);
+        }
+        Ok(changes)
+    }
+
+    fn report_debit(
+        &self,
+        poster: &mut LedgerTransaction<'_>,
+        post: &Post,
+        changes: &mut LeaseChanges,
+    ) -> Result<Reported, StateError> {
+        let (account, hold) = (&post.key.account, post.hold.balance);
+        if account.balance.lease().is_some_and(|lease| hold.lease == Some(lease.id)) {
+            let reporting = changes.reporting.entry(account.id).or_default();
+            *reporting = reporting.plus(hold.amounts());
+        }
+        if poster.draw_lease(self.journal.server, post) {
+            let made = append_post(poster, post, hold.from_allotment)?;
+            return Ok(made.map_or(Reported::Nothing, |_| Reported::Made));
+        }
+        let (entry, LateCharge { from, short }) = append_late(poster, post);
+        changes.late.insert(entry, from.units);
+        changes.borne += u64::from(short);
+        Ok(Reported::Late)
+    }
+
+    fn late_units(&self, debit: EntryNumber, changes: &LeaseChanges) -> Option<u32> {
+        changes.late.get(&debit).or_else(|| self.late.get(&debit)).copied()
+    }
+
+    /// The calls that a transaction reports.
+    pub(crate) fn reported(&self, changes: &LeaseChanges) -> impl Iterator<Item = &Post> {
+        self.unreported.iter().take(changes.reported.len())
+    }
+
+    /// Whether a call that waits for the ledger may be charged: its credits are not leased by others. What is left of this
+    /// server's own lease gives way.
+    pub(crate) fn may_post(&self, poster: &LedgerTransaction<'_>, post: &Post, changes: &LeaseChanges) -> bool {
+        let (account, hold) = (&post.key.account, post.hold.balance);
+        let units = MonthlyUnits { month: hold.month, ..post.units };
+        let free = poster.unleased(account.id, units, Some(self.journal.server));
+        let reporting = changes.reporting.get(&account.id).copied().unwrap_or_default();
+        let is_free = || free.minus(own_lease(account, reporting, hold.month)).covers(hold.amounts());
+        if is_free() {
+            return true;
+        }
+        account.balance.take_back(hold.amounts());
+        let is_free = is_free();
+        if !is_free {
+            self.journal.recall(account.id);
+        }
+        is_free
+    }
+
+    /// Writes the leases of the accounts in this transaction as they are needed from now on.
+    pub(crate) fn renew(
+        &mut self,
+        shared: &SharedAccounts,
+        poster: &mut LedgerTransaction<'_>,
+        direct: &[Post],
+        changes: &mut LeaseChanges,
+        LeaseTurn { began, is_leaving }: LeaseTurn,
+    ) -> Result<(), StateError> {
+        let Some(now) = poster.writing.time() else { return Ok(()) };
+        let mut touched = BTreeMap::new();
+        for post in self.reported(changes).chain(direct).filter(|post| post.kind == PostKind::Debit) {
+            touch(&mut touched, &post.key.account, post.units).may_lease |= post.may_lease;
+        }
+        if is_leaving || now.0.abs_diff(self.swept_at.0.0) >= SWEEP_MILLIS {
+            let freed = self.sweep(shared, poster, now, is_leaving, &mut touched);
+            changes.freed.extend(freed);
+        }
+        self.recall_from_others(poster);
+        let server = self.journal.server;
+        for (id, touched) in &mut touched {
+            touched.reporting = changes.reporting.get(id).copied().unwrap_or_default();
+            if poster.lease(*id, server).is_some_and(|lease| lease.is_recalled) {
+                touched.returns = true;
+                self.paused.insert(*id, began + PAUSE_AFTER_RECALL);
+            }
+            let is_paused = self.paused.get(id).is_some_and(|until| began < *until);
+            touched.may_lease &= !touched.returns && !is_paused;
+        }
+        let ends_at = now.plus_millis(self.lease_millis);
+        let usable_until = began + usable_for(self.lease_millis);
+        for touched in touched.into_values() {
+            let renewed = renew_one(poster, &touched, server, ends_at)?;
+            match renewed {
+                Renewed::Granted { id, month, added } => {
+                    let account = touched.account;
+                    changes.grants.push(Grant { account, id, month, added, usable_until });
+                }
+                Renewed::Ended => changes.ended.push(touched.account),
+                Renewed::Nothing => {}
+            }
+        }
+        self.note_reported(poster, changes, now);
+        self.tried_late.clone_from(&changes.late);
+        Ok(())
+    }
+
+    /// Finds leases that nobody uses, to return them, and removes those of other servers whose time is over. Returns the
+    /// accounts of the latter.
+    fn sweep(
+        &mut self,
+        shared: &SharedAccounts,
+        poster: &mut LedgerTransaction<'_>,
+        now: UnixMillis,
+        is_leaving: bool,
+        touched: &mut BTreeMap<AccountId, Touched>,
+    ) -> Vec<AccountId> {
+        let mut freed = Vec::new();
+        self.swept_at = (now, Instant::now());
+        // Debits older than that have no refund any more.
+        let kept_after = poster.head().entries.saturating_sub(LATE_KEPT);
+        self.late.retain(|entry, _| entry.0 > kept_after);
+        self.paused.retain(|_, until| Instant::now() < *until);
+        let directory = shared.directory();
+        for ((account, server), lease) in poster.all_leases() {
+            if server != self.journal.server {
+                if lease.ends_at < now {
+                    poster.put_lease(account, server, None);
+                    freed.push(account);
+                }
+                continue;
+            }
+            let is_unused = lease.ends_at.0 - now.0 < self.lease_millis / 2;
+            if (is_leaving || is_unused || lease.is_recalled)
+                && let Some(state) = directory.account(account)
+            {
+                let units = MonthlyUnits { month: lease.month, limit: 0 };
+                touch(touched, state, units).returns = true;
+            }
+        }
+        freed
+    }
+
+    /// The servers among which the limits of a key are shared: those that were seen about as lately as the last one.
+    fn count_servers(&self, posted: &LedgerState) {
+        if !posted.servers.contains_key(&self.journal.server) {
+            return;
+        }
+        let newest = posted.servers.values().map(|record| record.seen_at.0).max().unwrap_or(0);
+        let recent = posted.servers.values().filter(|record| newest - record.seen_at.0 < SERVER_GONE_MILLIS);
+        self.journal.servers.store(u32::try_from(recent.count()).unwrap_or(u32::MAX), Ordering::Relaxed);
+    }
+
+    fn recall_from_others(&self, poster: &mut LedgerTransaction<'_>) {
+        let wanted = self.journal.take_wanted();
+        if wanted.is_empty() {
+            return;
+        }
+        for ((account, server), lease) in poster.all_leases() {
+            if server != self.journal.server && wanted.contains(&account) && !lease.is_recalled {
+                poster.put_lease(account, server, Some(Lease { is_recalled: true, ..lease }));
+            }
+        }
+    }
+
+    fn note_reported(&self, poster: &mut LedgerTransaction<'_>, changes: &LeaseChanges, now: UnixMillis) {
+        let server = self.journal.server;
+        let known = poster.server(server).cloned().unwrap_or_default();
+        let last = self.reported(changes).filter_map(|post| post.journal_number).max();
+        let mut open: Vec<OpenCall> = self.open.iter().filter_map(|call| call.if_open(1)).collect();
+        let new = self.reported(changes).filter(|post| post.kind == PostKind::Debit);
+        open.extend(new.filter_map(|post| self.open_call(post, changes).if_open(2)));
+        let is_due = now.0.abs_diff(known.seen_at.0) >= SEEN_EVERY_MILLIS;
+        if last.is_some() || is_due || open != known.open {
+            let reported = last.unwrap_or(0).max(known.reported);
+            poster.put_server(server, ServerRecord { reported, open, seen_at: now });
+        }
+    }
+
+    fn open_call(&self, post: &Post, changes: &LeaseChanges) -> ReportedCall {
+        let late = post.placed.get().and_then(|debit| self.late_units(debit, changes));
+        ReportedCall { slot: post.placed.clone(), units: late.unwrap_or(post.hold.balance.from_allotment) }
+    }
+
+    /// The transaction is durable.
+    pub(crate) fn committed(&mut self, shared: &SharedAccounts, changes: LeaseChanges, posted: &LedgerState) {
+        let directory = shared.directory();
+        self.late.extend(changes.late);
+        self.journal.borne.fetch_add(changes.borne, Ordering::Relaxed);
+        self.open.retain(|call| call.if_open(1).is_some());
+        for reported in changes.reported {
+            let Some(post) = self.unreported.pop_front() else { break };
+            self.keep_open(&post);
+            let is_late = post.placed.get().is_some_and(|entry| self.late.contains_key(&entry));
+            settle_reported(&post, reported, is_late);
+            if is_late {
+                directory.take_over_balances([post.key.account.id], [], posted);
+            }
+            if let Some(number) = post.journal_number {
+                self.journal.reported.fetch_max(number, Ordering::Relaxed);
+            }
+        }
+        for Grant { account, id, month, added, usable_until } in changes.grants {
+            account.balance.grant(id, month, added, usable_until);
+        }
+        changes.ended.iter().for_each(|account| account.balance.end_lease());
+        directory.take_over_balances(changes.freed, [], posted);
+    }
+
+    fn keep_open(&mut self, post: &Post) {
+        if post.kind == PostKind::Debit {
+            let call = self.open_call(post, &LeaseChanges::default());
+            // The post itself, and this list.
+            if call.if_open(2).is_some() {
+                self.open.push(call);
+            }
+        }
+    }
+
+    /// The state was read anew: calls that it contains are settled, and leases are as it says.
+    pub(crate) fn resume(&mut self, shared: &SharedAccounts, posted: &LedgerState) {
+        let server = self.journal.server;
+        let reported = posted.servers.get(&server).map_or(0, |record| record.reported);
+        self.late.extend(std::mem::take(&mut self.tried_late));
+        while let Some(post) = self.unreported.front()
+            && post.journal_number.is_some_and(|number| number <= reported)
+        {
+            if post.kind == PostKind::Debit {
+                post.hold.forget(&post.key);
+            }
+            if let Some(post) = self.unreported.pop_front() {
+                self.keep_open(&post);
+            }
+        }
+        self.journal.reported.fetch_max(reported, Ordering::Relaxed);
+        let directory = shared.directory();
+        for ((account, _), lease) in posted.leases.iter().filter(|((_, owner), _)| *owner == server) {
+            if let Some(state) = directory.account(*account) {
+                state.balance.reset_lease(lease.id, lease.amounts);
+            }
+        }
+    }
+}
+
+/// How long a lease is used: shorter than it lasts, because clocks do not run at the same speed.
+fn usable_for(lease_millis: i64) -> Duration {
+    Duration::from_millis((lease_millis - lease_millis / 20).max(0).unsigned_abs())
+}
+
+fn touch<'t>(
+    touched: &'t mut BTreeMap<AccountId, Touched>,
+    account: &Arc<AccountState>,
+    units: MonthlyUnits,
+) -> &'t mut Touched {
+    let entry = touched.entry(account.id).or_insert_with(|| Touched {
+        account: Arc::clone(account),
+        units,
+        may_lease: false,
+        reporting: Amounts::default(),
+        returns: false,
+    });
+    if units.month > entry.units.month {
+        entry.units = units;
+    }
+    entry
+}
+
+/// The part of the account that this server's lease needs after the transaction.
+fn own_lease(account: &AccountState, reporting: Amounts, month: i32) -> Amounts {
+    account.balance.lease().map_or(Amounts::default(), |lease| {
+        let needed = lease.left.plus(lease.outstanding.minus(reporting));
+        let units = if lease.month == month { needed.units } else { 0 };
+        Amounts { units, ..needed }
+    })
+}
+
+enum Renewed {
+    Granted { id: LeaseId, month: i32, added: Amounts },
+    Ended,
+    Nothing,
+}
+
+fn renew_one(
+    poster: &mut LedgerTransaction<'_>,
+    touched: &Touched,
+    server: ServerId,
+    ends_at: UnixMillis,
+) -> Result<Renewed, StateError> {
+    let (id, balance) = (touched.account.id, &touched.account.balance);
+    let stored = poster.lease(id, server);
+    let local = balance.lease().filter(|lease| stored.is_some_and(|stored| stored.id == lease.id));
+    let Some(lease) = local else {
+        // The lease of an earlier run of this server is returned.
+        poster.put_lease(id, server, None);
+        if !touched.may_lease {
+            return Ok(Renewed::Nothing);
+        }
+        let free = poster.unleased(id, touched.units, Some(server));
+        let Adjustment::Add(added) = adjust(Amounts::default(), free) else { return Ok(Renewed::Nothing) };
+        let (lease, month) = (new_lease_id()?, touched.units.month);
+        poster.put_lease(id, server, Some(Lease { id: lease, month, amounts: added, ends_at, is_recalled: false }));
+        return Ok(Renewed::Granted { id: lease, month, added });
+    };
+    let returns = touched.returns || lease.month != touched.units.month;
+    let free = poster.unleased(id, touched.units, Some(server));
+    let free = free.minus(own_lease(&touched.account, touched.reporting, touched.units.month));
+    let mut added = Amounts::default();
+    if returns {
+        balance.take_back(Amounts { units: u32::MAX, credits: u32::MAX });
+    } else {
+        match adjust(lease.left, free) {
+            Adjustment::Add(more) => added = more,
+            Adjustment::Return(surplus) => drop(balance.take_back(surplus)),
+            Adjustment::Keep => {}
+        }
+    }
+    let needed = own_lease(&touched.account, touched.reporting, lease.month);
+    let amounts = needed.plus(added);
+    if amounts.total() == 0 {
+        poster.put_lease(id, server, None);
+        return Ok(Renewed::Ended);
+    }
+    let is_recalled = false;
+    poster.put_lease(id, server, Some(Lease { id: lease.id, month: lease.month, amounts, ends_at, is_recalled }));
+    Ok(Renewed::Granted { id: lease.id, month: lease.month, added })
+}
+
+fn new_lease_id() -> Result<LeaseId, StateError> {
+    let mut bytes = [0; 8];
+    let filled = SystemEntropy.fill(&mut bytes);
+    filled.map_err(|e| StateError::file("read random bytes from", std::path::Path::new("/dev/urandom"), e))?;
+    Ok(LeaseId(u64::from_le_bytes(bytes)))
+}
+
+/// Charges a call whose lease is over. Returns its entry and how it is paid.
+fn append_late(poster: &mut LedgerTransaction<'_>, post: &Post) -> (EntryNumber, LateCharge) {
+    let account = post.key.account.id;
+    let units = MonthlyUnits { month: post.hold.balance.month, ..post.units };
+    let charge = late_charge(post.cost.0, poster.unleased(account, units, None));
+    if charge.short > 0 {
+        let note = EntryNote {
+            actor: "system".to_owned(),
+            reason: "a server reported calls after its lease had ended, and the credits were spent".to_owned(),
+        };
+        poster.append(correction(account, EntryKind::Adjustment, charge.short.into(), post.at, Reference::None, note));
+    }
+    let draft = usage(poster, post, charge.from.units);
+    let entry = poster.append(draft);
+    post.placed.set(Some(entry.number));
+    for key in post.key.counted_by(entry.number) {
+        poster.add_spending(key, post.cost.0, post.at);
+    }
+    (entry.number, charge)
+}
+
+fn settle_reported(post: &Post, reported: Reported, is_late: bool) {
+    match (post.kind, reported) {
+        (PostKind::Debit, Reported::Made) => post.hold.settle(&post.key),
+        (PostKind::Debit, _) => post.hold.forget(&post.key),
+        (PostKind::Refund, Reported::Made) => {
+            // The balance after a late call is read from the ledger.
+            if let Some(debit) = post.placed.get().filter(|_| !is_late) {
+                post.hold.return_posted(&post.key, debit);
+            }
+        }
+        (PostKind::Refund, _) => {}
+    }
+}
+
+/// Whether a change may take credits from a wallet: other servers have not leased them. What is left of this server's own
+/// lease gives way.
+pub(crate) fn may_take(
+    poster: &mut LedgerTransaction<'_>,
+    shared: &SharedAccounts,
+    account: &AccountState,
+    credits: u32,
+) -> bool {
+    let own = shared.journal.as_ref().map(|journal| journal.server);
+    let free = poster.unleased(account.id, MonthlyUnits { month: 0, limit: 0 }, own);
+    let taken = Amounts { units: 0, credits };
+    let needed = || own_lease(account, Amounts::default(), 0).credits;
+    if !free.minus(Amounts { units: 0, credits: needed() }).covers(taken) {
+        account.balance.take_back(taken);
+    }
+    if !free.minus(Amounts { units: 0, credits: needed() }).covers(taken) {
+        shared.journal.iter().for_each(|journal| journal.recall(account.id));
+        return false;
+    }
+    // What gave way must not come back when the leases are read again.
+    if let Some((own, lease)) = own.and_then(|own| Some((own, poster.lease(account.id, own)?))) {
+        let amounts = Amounts { credits: lease.amounts.credits.min(needed()), ..lease.amounts };
+        poster.put_lease(account.id, own, Some(Lease { amounts, ..lease }));
+    }
+    true
+}
+
+impl LedgerTransaction<'_> {
+    /// What nobody but `except` has leased of an account.
+    pub(crate) fn unleased(&self, account: AccountId, units: MonthlyUnits, except: Option<ServerId>) -> Unleased {
+        let used = self.allotment_used(account, Month(units.month));
+        let mut free = Unleased { units: units.limit.saturating_sub(used), credits: self.wallet(account).balance };
+        for (server, lease) in self.leases_of(account) {
+            if Some(server) != except {
+                let units = if lease.month == units.month { lease.amounts.units } else { 0 };
+                free = free.minus(Amounts { units, ..lease.amounts });
+            }
+        }
+        free
+    }
+
+    /// Takes a call from its lease, if that is still in force.
+    fn draw_lease(&mut self, server: ServerId, post: &Post) -> bool {
+        let (account, hold) = (post.key.account.id, post.hold.balance);
+        let Some(lease) = self.lease(account, server).filter(|lease| Some(lease.id) == hold.lease) else {
+            return false;
+        };
+        self.put_lease(account, server, Some(Lease { amounts: lease.amounts.minus(hold.amounts()), ..lease }));
+        true
+    }
+}
