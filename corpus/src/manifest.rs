@@ -24,6 +24,9 @@ pub const HASH_FILE_NAME: &str = "manifest.blake3";
 /// wrong answers.
 pub const FORMAT: u32 = 8;
 
+/// The length of a snapshot's id.
+pub const SNAPSHOT_ID_LENGTH: usize = 32;
+
 /// Bytes that a scrub reads at a time: half a millisecond of work.
 const SCRUB_PIECE_BYTES: usize = 1 << 20;
 
@@ -100,6 +103,11 @@ pub struct FileEntry {
     pub path: String,
     pub size: u64,
     pub blake3: String,
+}
+
+/// Whether a text is the id of a snapshot, and so can be the name of a folder.
+pub fn is_snapshot_id(text: &str) -> bool {
+    text.len() == SNAPSHOT_ID_LENGTH && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// Why a directory is not accepted as a snapshot. Every message names the file.
@@ -231,7 +239,7 @@ impl Manifest {
         for file in self.files.iter().filter(|file| file.path != REPORT_FILE_NAME) {
             identity.update(format!("{} {} {}\n", file.path, file.size, file.blake3).as_bytes());
         }
-        self.snapshot = identity.finalize().to_hex()[..32].to_owned();
+        self.snapshot = identity.finalize().to_hex()[..SNAPSHOT_ID_LENGTH].to_owned();
         let mut text = serde_json::to_vec_pretty(&self).expect("a manifest has no keys that are not text");
         text.push(b'\n');
         write_synced(&dir.join(FILE_NAME), &text)?;

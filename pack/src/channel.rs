@@ -8,9 +8,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use hornbook_base::{hex, whole_file};
+use hornbook_corpus::manifest::is_snapshot_id;
 use serde::{Deserialize, Serialize};
 
-use crate::index::{BlockHash, INDEX_BYTES_MAX, is_snapshot_id};
+use crate::index::{BlockHash, INDEX_BYTES_MAX};
 use crate::pack_file::IndexPlace;
 use crate::pack_writer::{PackSummary, hash_file};
 use crate::secret_key::SecretKey;

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use hornbook_corpus::manifest::{FILE_NAME, HASH_FILE_NAME, is_plain_relative};
+use hornbook_corpus::manifest::{FILE_NAME, HASH_FILE_NAME, SNAPSHOT_ID_LENGTH, is_plain_relative, is_snapshot_id};
 
 use crate::bytes::{ByteReader, ByteWriter};
 
@@ -22,7 +22,6 @@ pub(crate) const INDEX_BYTES_MAX: u64 = 1 << 30;
 /// Position of the first block in a pack, after the header.
 pub(crate) const FIRST_BLOCK_AT: u64 = 16;
 
-const SNAPSHOT_ID_LENGTH: usize = 32;
 /// The smallest entries, by which a count is checked before memory is reserved for it.
 const PATH_BYTES_MIN: usize = 2;
 const BLOCK_ENTRY_BYTES_MIN: usize = 37;
@@ -409,11 +408,6 @@ impl PackedFile {
         }
         Ok(Self { path, bytes, hash, blocks })
     }
-}
-
-/// Whether a text is the id of a snapshot, and so can be the name of a folder.
-pub(crate) fn is_snapshot_id(text: &str) -> bool {
-    text.len() == SNAPSHOT_ID_LENGTH && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 fn snapshot_id(bytes: &[u8]) -> Result<String, String> {
