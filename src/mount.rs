@@ -18,7 +18,9 @@ use hornbook_accounts::rate_limit::RateRemaining;
 
 use crate::api::call::Progress;
 use crate::api::error::Violation;
+use crate::api::headers::CORPUS_SNAPSHOT;
 use crate::api::idempotency_key::{IDEMPOTENCY_KEY, IdempotencyKey};
+use crate::api::pinned_snapshot::SnapshotPin;
 use crate::api::unread::UnreadReservation;
 use crate::formation::REVIEW_PATH;
 use crate::web_origin::RequestOrigin;
@@ -188,6 +190,10 @@ pub fn media_type(headers: &HeaderMap) -> Option<&str> {
 
 pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey<'_>>, Violation> {
     IdempotencyKey::read(headers.get_all(IDEMPOTENCY_KEY).iter().map(HeaderValue::as_bytes))
+}
+
+pub fn snapshot_pin(headers: &HeaderMap) -> Result<Option<SnapshotPin<'_>>, Violation> {
+    SnapshotPin::read(headers.get_all(CORPUS_SNAPSHOT.field).iter().map(HeaderValue::as_bytes))
 }
 
 #[cfg(test)]

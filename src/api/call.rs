@@ -1,6 +1,6 @@
 //! The only entry point for calls, used by every transport. The steps, with the status of a failure:
-//! authenticate (401), check the scope (403), check the rate (429), check the parameters (422), choose
-//! the format (406), reserve credits (402), do the work (404, 503), commit the debit, answer.
+//! authenticate (401), check the scope (403), check the rate (429), check the parameters (422) and the pinned
+//! snapshot (409), choose the format (406), reserve credits (402), do the work (404, 503), commit the debit, answer.
 //!
 //! Each step is a type that the step before it returns (see `accounts::admission`). The [`Answer`] to a
 //! metered call contains the [`MeteringReceipt`], which only these steps can create. Heavy work waits in the
@@ -25,6 +25,7 @@ use tokio::task::AbortHandle;
 use super::call_terms::CallTerms;
 use super::corpus::Corpus;
 use super::error::{ApiError, ErrorCode, Violation, catch_panic};
+use super::headers::CORPUS_SNAPSHOT;
 use super::idempotency_key::IdempotencyKey;
 use super::map_cache::MapPart;
 use super::operation::{
@@ -32,6 +33,7 @@ use super::operation::{
     OperationWork, PreparedWork, WorkClass,
 };
 use super::parameters::{Arguments, check};
+use super::pinned_snapshot::ChosenEdition;
 use super::queue::WorkQueue;
 use super::reply::{FORMAT, Format, Reply};
 use super::service::Service;
@@ -46,7 +48,7 @@ const VISITOR_UNITS_MAX: u32 = 20;
 #[derive(Debug)]
 pub struct Call<'c> {
     /// The snapshot that everything in the answer comes from.
-    pub corpus: Arc<Corpus>,
+    pub edition: ChosenEdition,
     pub operation: &'static Operation,
     pub asker: CallerIdentity<'c>,
     pub arguments: Arguments,
@@ -184,7 +186,7 @@ impl Service {
     async fn open_call(&self, call: &Call<'_>, handler: Handler<OpenCaller>) -> Result<Outcome, ApiError> {
         let prepared = self.prepare(call, handler, OpenCaller, self.clock.now())?;
         let PreparedWork { version, weight, map_part: makes, work, .. } = prepared;
-        let reply = self.reply(&call.corpus, weight, makes.as_ref(), work).await?;
+        let reply = self.reply(&call.edition.corpus, weight, makes.as_ref(), work).await?;
         Ok(Outcome::Answered(Answer { reply, receipt: None, debit: None, version, unread: None }))
     }
 
@@ -215,7 +217,7 @@ impl Service {
             return Ok(Outcome::Unchanged { version: version.to_owned(), left: None });
         }
         let PreparedWork { version, weight, map_part: makes, work, .. } = prepared;
-        let reply = self.reply(&call.corpus, weight, makes.as_ref(), work).await.map_err(failed)?;
+        let reply = self.reply(&call.edition.corpus, weight, makes.as_ref(), work).await.map_err(failed)?;
         Ok(Outcome::Answered(Answer { reply, receipt: None, debit: None, version, unread: None }))
     }
 
@@ -289,9 +291,12 @@ impl Service {
         if let Err(violation) = &call.idempotency_key {
             return Err(ApiError::invalid(vec![violation.clone()]));
         }
+        if let Some(refusal) = &call.edition.refusal {
+            return Err(refusal.clone());
+        }
         // The parameter `format` takes precedence over the transport's content negotiation.
         let format = arguments.get(&FORMAT).or(call.format).ok_or_else(|| not_available(call.operation))?;
-        let (accounts, corpus) = (self.accounts(), &call.corpus);
+        let (accounts, corpus) = (self.accounts(), &call.edition.corpus);
         let body = &call.arguments.body;
         let idempotency_key = call.idempotency_key.as_ref().ok().copied().flatten().map(|key| key.as_str());
         let base_url = self.base_url();
@@ -318,7 +323,7 @@ impl Service {
     /// Runs the first step of work whose price depends on it.
     async fn size(&self, call: &Call<'_>, mut prepared: PreparedWork) -> Result<PreparedWork, ApiError> {
         let Some(sizing) = prepared.sizing.take() else { return Ok(prepared) };
-        let (sized, _) = self.work(&call.corpus, prepared.weight, None, sizing).await?;
+        let (sized, _) = self.work(&call.edition.corpus, prepared.weight, None, sizing).await?;
         Ok(sized)
     }
 
@@ -420,7 +425,7 @@ struct Payment<'s> {
 impl Payment<'_> {
     /// Charges the call, and runs the work while the debit is committed.
     async fn before(self, prepared: PreparedWork) -> Result<Paid, ApiError> {
-        let (service, corpus, charged) = (self.service, &self.call.corpus, self.call.progress.charged.clone());
+        let (service, corpus, charged) = (self.service, &self.call.edition.corpus, self.call.progress.charged.clone());
         let is_part = self.is_part();
         let PreparedWork { weight, map_part: makes, work, .. } = prepared;
         // The credits are only reserved while the call waits for its turn, and are debited when the work
@@ -471,7 +476,7 @@ impl Payment<'_> {
     /// Runs the work, then charges the call if the work succeeded.
     async fn after(self, prepared: PreparedWork) -> Result<Paid, ApiError> {
         let PreparedWork { weight, map_part: makes, work, .. } = prepared;
-        let mut reply = self.service.reply(&self.call.corpus, weight, makes.as_ref(), work).await?;
+        let mut reply = self.service.reply(&self.call.edition.corpus, weight, makes.as_ref(), work).await?;
         let (charged, is_part) = (&self.call.progress.charged, self.is_part());
         let (receipt, debit) = match self.reserve()? {
             Reserved::Replay(replay) => (replay.begin().settle(), None),
@@ -562,6 +567,9 @@ fn fingerprint(call: &Call<'_>) -> String {
     let mut query: Vec<_> = call.arguments.query.iter().collect();
     query.sort();
     words.extend(query.into_iter().flat_map(|(name, value)| [name.as_str(), value.as_str()]));
+    if call.edition.is_pinned {
+        words.extend([CORPUS_SNAPSHOT.name, call.edition.corpus.id()]);
+    }
     words.extend(body.as_deref());
     words.join("\0")
 }

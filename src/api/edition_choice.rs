@@ -1,4 +1,5 @@
-//! Which edition answers a call: the one of the day that the call names, for the code bodies that it asks about.
+//! Which edition answers a call: the one of the day that the call names, for the code bodies that it asks about. A caller
+//! may instead [pin](super::pinned_snapshot) a snapshot.
 
 use std::sync::Arc;
 
@@ -16,10 +17,8 @@ impl Corpus {
     /// The edition for a call. Without a day, or without other editions, it is the served one. Faults in the arguments
     /// are found later: they do not choose another edition.
     pub fn for_call(self: &Arc<Self>, operation: &Operation, arguments: &Arguments) -> Arc<Self> {
-        let takes_day = operation.parameters.iter().any(|parameter| parameter.name == AS_OF_NAME);
-        let day = arguments.query.iter().find(|(name, _)| name == AS_OF_NAME).and_then(|(_, day)| day.parse().ok());
-        match day {
-            Some(day) if takes_day && self.has_shelf() => {
+        match named_day(operation, arguments) {
+            Some(day) if self.has_shelf() => {
                 let path = arguments.path.iter().map(|(name, value)| (*name, value.as_str()));
                 let query = arguments.query.iter().map(|(name, value)| (name.as_str(), value.as_str()));
                 self.on_day(day, &self.bodies_of(path.chain(query)))
@@ -87,4 +86,11 @@ impl Corpus {
     fn all_bodies(&self) -> Vec<CodeBodyId> {
         self.catalogue().code_bodies.iter().map(|body| body.id).collect()
     }
+}
+
+/// The day that a call names, if its operation takes one.
+pub(super) fn named_day(operation: &Operation, arguments: &Arguments) -> Option<Day> {
+    let takes_day = operation.parameters.iter().any(|parameter| parameter.name == AS_OF_NAME);
+    let (_, day) = arguments.query.iter().find(|(name, _)| takes_day && name == AS_OF_NAME)?;
+    day.parse().ok()
 }

@@ -55,6 +55,7 @@ error_codes! {
     MethodNotAllowed, 405, "method_not_allowed", "The path does not allow this method; `Allow` lists the methods that it allows.";
     NotAcceptable, 406, "not_acceptable", "The resource is not available in any format that `Accept` names.";
     RequestTimeout, 408, "request_timeout", "The request took too long to arrive.";
+    SnapshotNotServed, 409, "snapshot_not_served", "This server does not have the snapshot that `X-Corpus-Snapshot` names; nothing was charged.";
     BodyTooLarge, 413, "request_too_large", "The body is longer than 64 KB, or the call takes none.";
     UriTooLong, 414, "request_too_large", "The address is longer than 8 KB.";
     UnsupportedMediaType, 415, "unsupported_media_type", "The body has a `Content-Encoding`; send it without one.";

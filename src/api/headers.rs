@@ -92,7 +92,7 @@ macro_rules! header_table {
 
 header_table! {
     REQUEST_ID "X-Request-Id" Text Every "Identifies the request in the log.";
-    CORPUS_SNAPSHOT "X-Corpus-Snapshot" Text Every "The snapshot that the answer comes from.";
+    CORPUS_SNAPSHOT "X-Corpus-Snapshot" Text Every "The snapshot that the answer comes from; send it back to be answered from the same one.";
     CREDITS_REMAINING "X-Credits-Remaining" Integer Paid "Credits left in the wallet after the call.";
     RESEARCH_ALLOTMENT_REMAINING "X-Research-Allotment-Remaining" Integer Paid "Free units left this month.";
     CREDITS_COST "X-Credits-Cost" Integer Paid "What the call cost; 0 for a retry that was not charged again.";

@@ -1,7 +1,8 @@
 //! Watches the served snapshot. Damage that a call notices is reported within a second. From time to time
-//! every file is read again (a scrub), so that damage is found before a client asks for the damaged part.
+//! every file is read again (a scrub), so that damage is found before a client asks for the damaged part. The snapshot
+//! that was served before the last swap is closed when its time is over.
 //!
-//! One thread does both. It works at the lowest priority, and during a scrub it sleeps nine tenths of the time.
+//! One thread does all of it. It works at the lowest priority, and during a scrub it sleeps nine tenths of the time.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -15,8 +16,8 @@ use hornbook_corpus::manifest::{Manifest, ManifestError};
 use super::corpus::Corpus;
 use super::service::Service;
 
-/// How often the thread looks for damage that calls have noticed.
-const DAMAGE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// How often the thread looks for damage that calls have noticed, and for a snapshot to close.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// After each piece of a scrub the thread sleeps this many times as long as the piece took.
 const REST_FACTOR: u32 = 9;
@@ -73,7 +74,7 @@ struct MonitorLoop<F> {
 
 impl<F: Fn(&IntegrityEvent)> MonitorLoop<F> {
     fn run(mut self, scrub_every: Option<Duration>) {
-        let pause = scrub_every.map_or(DAMAGE_CHECK_INTERVAL, |every| every.min(DAMAGE_CHECK_INTERVAL));
+        let pause = scrub_every.map_or(CHECK_INTERVAL, |every| every.min(CHECK_INTERVAL));
         let mut scrubbed = Instant::now();
         while self.wait(pause).is_continue() {
             if scrub_every.is_some_and(|every| scrubbed.elapsed() >= every) {
@@ -83,9 +84,10 @@ impl<F: Fn(&IntegrityEvent)> MonitorLoop<F> {
         }
     }
 
-    /// Reports damage, then sleeps until the time has passed or the service stops.
+    /// Reports damage and closes what is over, then sleeps until the time has passed or the service stops.
     fn wait(&mut self, time: Duration) -> ControlFlow<()> {
         self.report_damage();
+        self.service.close_previous();
         match self.stopped.recv_timeout(time) {
             Err(RecvTimeoutError::Timeout) => ControlFlow::Continue(()),
             Ok(()) | Err(RecvTimeoutError::Disconnected) => ControlFlow::Break(()),

@@ -7,8 +7,8 @@
 //!   parts of its maps, `cards` is the interface to a card payment provider, and `order_payments` how an
 //!   accepted order is paid.
 //! - `shelf` has the other editions that are kept beside the snapshot, `node_history` follows a provision through
-//!   them, and `edition_choice` says which edition answers
-//!   a call, `former_numbers` what an old number is now.
+//!   them, `edition_choice` says which edition answers a call, `pinned_snapshot` lets the caller say it, and
+//!   `former_numbers` what an old number is now.
 //! - `as_of` is the day that a call asks about, and `edition_freshness` is what an edition does
 //!   not know about that day.
 //! - `subject` lists the subjects of the documentation.
@@ -19,7 +19,8 @@
 //! - `queue` is where heavy work waits for a thread, and `deep_search` has the queue for deep searches.
 //! - `service` holds what calls share, and `call` is the entry point for every transport.
 //! - `watch_matches` finds what a new snapshot changed among the things that keys watch.
-//! - `snapshot_reload` replaces the served snapshot, and `integrity` watches it for damage.
+//! - `served_snapshots` has the served snapshot and for a while the one before it, `snapshot_reload` replaces it, and
+//!   `integrity` watches it for damage.
 //! - `documents`, with `openapi`, renders the table for programs and people.
 //!
 //! Nothing here depends on hyper or MCP, and the modules have no circular dependencies.
@@ -51,10 +52,12 @@ pub mod operations;
 pub mod order_payments;
 pub(crate) mod page_links;
 pub mod parameters;
+pub mod pinned_snapshot;
 mod queue;
 pub mod replies;
 pub mod reply;
 pub mod reply_text;
+mod served_snapshots;
 pub mod service;
 mod shelf;
 pub mod snapshot_reload;

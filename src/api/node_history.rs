@@ -15,6 +15,11 @@ impl Corpus {
         self.shelf.kept().iter().map(|kept| kept.id())
     }
 
+    /// This snapshot, and those that are kept beside it.
+    pub(super) fn with_shelved(self: &Arc<Self>) -> impl Iterator<Item = &Arc<Self>> {
+        std::iter::once(self).chain(self.shelf.kept())
+    }
+
     pub(crate) fn has_shelf(&self) -> bool {
         !self.shelf.kept().is_empty()
     }

@@ -1,5 +1,6 @@
 //! The OpenAPI 3.1 description, rendered from the operations table and from the types of the answers.
 
+use hornbook_corpus::manifest::SNAPSHOT_ID_LENGTH;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{Schema, SchemaGenerator};
@@ -7,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::call_terms::TERMS;
 use super::error::{ErrorCode, ErrorObject};
-use super::headers::{HEADERS, Header, HeaderScope};
+use super::headers::{CORPUS_SNAPSHOT, HEADERS, Header, HeaderScope};
 use super::operation::{Cost, Metering, Operation, Route};
 use super::operations::OPERATIONS;
 use super::parameters::{Location, Need, Parameter, ParameterKind};
@@ -161,7 +162,8 @@ fn common_parameters(operation: &Operation) -> impl Iterator<Item = Value> {
     let is_metered = operation.metering().is_some();
     let terms = TERMS.iter().filter(move |_| is_metered).map(move |term| of(term.name));
     let idempotency = is_metered.then(|| of("Idempotency-Key"));
-    terms.chain(idempotency).chain(operation.has_version.then(|| of("If-None-Match")))
+    let pin = operation.reads_law().then(|| of(CORPUS_SNAPSHOT.name));
+    terms.chain(idempotency).chain(pin).chain(operation.has_version.then(|| of("If-None-Match")))
 }
 
 fn parameter_components() -> Value {
@@ -182,6 +184,16 @@ fn parameter_components() -> Value {
                             still current, the answer is a free 304 without a body.",
             "schema": { "type": "string" },
         },
+    });
+    components[CORPUS_SNAPSHOT.name] = json!({
+        "name": CORPUS_SNAPSHOT.name,
+        "in": "header",
+        "required": false,
+        "description": "The snapshot from which the call must be answered, as an earlier answer named it. Send it with \
+                        the second page of a list and those after it, so that all pages are of one edition. If the \
+                        server does not have it, or with `asOf` if the day is answered from another one, the call is \
+                        refused and free.",
+        "schema": { "type": "string", "pattern": format!("^[0-9a-f]{{{SNAPSHOT_ID_LENGTH}}}$") },
     });
     for term in TERMS {
         components[term.name] = parameter(term);

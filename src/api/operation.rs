@@ -384,6 +384,11 @@ impl Operation {
         self.parameters.iter().any(|parameter| parameter.is_page_number)
     }
 
+    /// Whether its answers come from a snapshot of the law, which a caller may pin.
+    pub fn reads_law(&self) -> bool {
+        matches!(self.access, Access::Law(..))
+    }
+
     /// The tag under which documents list it: the first scope that allows it, or `open`.
     pub fn tag(&self) -> &'static str {
         self.metering().and_then(|metering| metering.any_of.names().next()).unwrap_or("open")
@@ -392,7 +397,8 @@ impl Operation {
     /// Every error that a call may return, in the order of their statuses.
     pub fn all_errors(&self) -> Vec<ErrorCode> {
         let metered = if self.metering().is_some() { METERED_ERRORS } else { OPEN_ERRORS };
-        let mut errors = [EVERY_CALL_ERRORS, metered, self.errors].concat();
+        let pinned: &[ErrorCode] = if self.reads_law() { &[ErrorCode::SnapshotNotServed] } else { &[] };
+        let mut errors = [EVERY_CALL_ERRORS, metered, pinned, self.errors].concat();
         errors.sort_by_key(|error| (error.status(), error.code()));
         errors
     }

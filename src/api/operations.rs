@@ -824,7 +824,7 @@ pub static OPERATIONS: &[Operation] = &[
         has_version: false,
         reply: |generator| generator.subschema_for::<connector_search::ConnectorResults>(),
         model_text: None,
-        access: metered(&[Scope::Search], 1, CostUnit::Call, connector_search::prepare),
+        access: law(&[Scope::Search], 1, CostUnit::Call, connector_search::prepare),
     },
     Operation {
         name: "connector-fetch",
@@ -844,7 +844,7 @@ pub static OPERATIONS: &[Operation] = &[
         has_version: false,
         reply: |generator| generator.subschema_for::<connector_fetch::ConnectorDocument<'static>>(),
         model_text: None,
-        access: metered(&[Scope::Node], 1, CostUnit::Call, connector_fetch::prepare),
+        access: law(&[Scope::Node], 1, CostUnit::Call, connector_fetch::prepare),
     },
 ];
 

@@ -15,6 +15,7 @@ use super::deep_search::{DeepSearch, DeepSettings};
 use super::error::ApiError;
 use super::operation::CHECKOUT_PATH;
 use super::queue::WorkQueue;
+use super::served_snapshots::ServedSnapshots;
 use super::unread::UnreadBytes;
 
 /// The parts of which the service is made.
@@ -38,7 +39,7 @@ const EXTERNAL_CALLS_MAX: usize = 16;
 
 /// Everything a call needs, shared by all transports.
 pub struct Service {
-    pub(super) corpus: RwLock<Arc<Corpus>>,
+    pub(super) snapshots: RwLock<ServedSnapshots>,
     pub(super) renewal: Mutex<()>,
     pub(super) accounts: Arc<Accounts>,
     pub(super) clock: Arc<dyn Clock>,
@@ -58,9 +59,8 @@ impl Service {
             parts;
         let base_url = base_url.trim_end_matches('/').to_owned();
         let started_at_millis = u64::try_from(clock.now().wall.0).unwrap_or(0);
-        let corpus = RwLock::new(corpus);
         Self {
-            corpus,
+            snapshots: RwLock::new(ServedSnapshots::new(corpus)),
             renewal: Mutex::default(),
             accounts,
             clock,
@@ -77,7 +77,7 @@ impl Service {
 
     /// The snapshot that is served now. A call takes it once and uses it until its end.
     pub fn corpus(&self) -> Arc<Corpus> {
-        Arc::clone(&self.corpus.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(self.snapshots.read().unwrap_or_else(PoisonError::into_inner).current())
     }
 
     /// The provider of card payments, if there is one.

@@ -1,8 +1,8 @@
 //! Replacing the served snapshot while the service runs.
 //!
 //! A call uses the snapshot that is served when the call arrives, for everything in its answer. A
-//! replaced snapshot is closed after the last answer that uses it. A new snapshot is verified before it
-//! is served. If it is bad, it is refused, and the current one stays.
+//! replaced snapshot [stays open for a while](super::served_snapshots), and is closed after the last answer that uses
+//! it. A new snapshot is verified before it is served. If it is bad, it is refused, and the current one stays.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
@@ -91,10 +91,24 @@ impl Service {
         let before = served.id().to_owned();
         // A damaged snapshot is also replaced by an undamaged copy of the same snapshot.
         if snapshot != before || served.is_damaged() || !served.shelved().eq(fresh.shelved()) {
-            *self.corpus.write().unwrap_or_else(PoisonError::into_inner) = fresh;
-            // Running calls may keep it open for long; without its caches it hardly takes memory.
+            let closed = self.snapshots.write().unwrap_or_else(PoisonError::into_inner).swap(fresh, self.clock.now());
+            // Only now, without the lock: closing files takes time, in which no call should wait.
+            drop(closed);
+            // Callers may keep it open for long; without its caches it hardly takes memory.
             served.release_memory();
         }
         Ok(ReloadResult { snapshot, before })
+    }
+
+    /// The served snapshot, and the one that was served before the last swap, while it stays open.
+    pub(super) fn current_and_previous(&self) -> (Arc<Corpus>, Option<Arc<Corpus>>) {
+        let snapshots = self.snapshots.read().unwrap_or_else(PoisonError::into_inner);
+        (Arc::clone(snapshots.current()), snapshots.previous(self.clock.now()).cloned())
+    }
+
+    /// Closes the snapshot that was served before, once its time is over.
+    pub(super) fn close_previous(&self) {
+        let closed = self.snapshots.write().unwrap_or_else(PoisonError::into_inner).take_ended(self.clock.now());
+        drop(closed);
     }
 }

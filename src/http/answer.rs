@@ -65,7 +65,7 @@ pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, addr
     }
     let cache = if is_metered { "private, no-cache" } else { "public, max-age=300" };
     set_standard(head, CACHE_CONTROL, cache);
-    vary(head, "Authorization, Accept, Accept-Encoding");
+    vary(head, VARIED_BY);
     ResponseLog::of(&mut response).stages = reply.stages;
     response
 }
@@ -107,6 +107,9 @@ pub(super) fn tag(version: &str, is_packed: bool) -> String {
     [weak, "\"", version, "\""].concat()
 }
 
+/// The request headers that choose the answer to a call.
+const VARIED_BY: &str = "Authorization, Accept, Accept-Encoding, X-Corpus-Snapshot";
+
 fn vary(head: &mut HeaderMap, by: &'static str) {
     head.append(VARY, HeaderValue::from_static(by));
 }
@@ -120,7 +123,7 @@ pub(super) fn unchanged(version: &str, left: Option<RateRemaining>, asked: &Head
     let mut response = not_modified(version, asked);
     let head = response.headers_mut();
     set_standard(head, CACHE_CONTROL, "private, no-cache");
-    vary(head, "Authorization, Accept, Accept-Encoding");
+    vary(head, VARIED_BY);
     if let Some(left) = left {
         headers::pace(head, &left);
     }

@@ -10,8 +10,8 @@ use crate::api::headers::HEADERS;
 use crate::mount::Methods;
 use crate::web_origin::{RequestOrigin, SendingPage, WebOrigin};
 
-const REQUEST_HEADERS: &str = "Authorization, Accept, Content-Type, Idempotency-Key, If-None-Match, Mcp-Protocol-Version, \
-                               Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID";
+const REQUEST_HEADERS: &str = "Authorization, Accept, Content-Type, Idempotency-Key, If-None-Match, X-Corpus-Snapshot, \
+                               Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id, Last-Event-ID";
 
 pub(super) struct Origins {
     allowed: Vec<WebOrigin>,

@@ -72,7 +72,7 @@ use crate::api::error::{ApiError, shortened};
 use crate::api::headers::{CORPUS_SNAPSHOT, REQUEST_ID};
 use crate::api::operation::Operation;
 use crate::api::service::Service;
-use crate::mount::{ErrorPageInfo, Methods, Mount, MountRequest, bearer, idempotency_key};
+use crate::mount::{ErrorPageInfo, Methods, Mount, MountRequest, bearer, idempotency_key, snapshot_pin};
 use crate::web_origin::{RequestOrigin, WebOrigin};
 use body::BodyBudget;
 use cross_origin::Origins;
@@ -334,7 +334,7 @@ impl App {
     ) {
         let head = response.headers_mut();
         headers::set(head, REQUEST_ID, id);
-        // The answer for another day may come from another edition.
+        // The answer for another day, or to a pinned call, may come from another edition.
         headers::set_if_absent(head, CORPUS_SNAPSHOT, corpus.id());
         if let Some(date) = http_date(now) {
             head.insert(DATE, date);
@@ -428,10 +428,11 @@ impl App {
         }
         let terms = CallTerms::take(operation, &mut checked.arguments);
         let (headers, address) = (checked.headers, (checked.path, asked.head.uri.query()));
-        let edition = corpus.for_call(operation, &checked.arguments);
-        let other_edition = (!Arc::ptr_eq(&edition, corpus)).then(|| edition.id().to_owned());
+        let pin = snapshot_pin(headers);
+        let edition = self.service.edition_for(corpus, operation, &pin, &mut checked.arguments);
+        let other_edition = (!Arc::ptr_eq(&edition.corpus, corpus)).then(|| edition.corpus.id().to_owned());
         let call = Call {
-            corpus: edition,
+            edition,
             operation,
             asker: CallerIdentity::Key(bearer(headers)),
             arguments: checked.arguments,

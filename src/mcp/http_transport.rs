@@ -18,9 +18,11 @@ use super::server::{Mcp, RequestSender};
 use super::tools::ToolNameStyle;
 use crate::api::call::Progress;
 use crate::api::error::{ApiError, ErrorCode, ErrorObject, Violation};
+use crate::api::headers::CORPUS_SNAPSHOT;
 use crate::api::idempotency_key::IdempotencyKey;
 use crate::mount::{
     Methods, Mount, MountFuture, MountRequest, MountResponse, RateLimitedBy, bearer, idempotency_key, media_type,
+    snapshot_pin,
 };
 use crate::web_origin::WebOrigin;
 
@@ -147,11 +149,12 @@ impl McpMount {
                 };
             }
         };
-        let idempotency_key = idempotency_key(http_request.headers);
+        let (idempotency_key, pin) = (idempotency_key(http_request.headers), snapshot_pin(http_request.headers));
         let progress = http_request.progress;
         let sender = RequestSender {
             key,
             idempotency_key: &idempotency_key,
+            pin: &pin,
             names,
             request_id: http_request.id,
             progress,
@@ -326,7 +329,13 @@ fn respond(id: &Value, Answered { result, bill }: Answered) -> MountResponse {
 }
 
 fn billed(mut response: Response<Bytes>, bill: CallMetadata) -> MountResponse {
-    let CallMetadata { receipt, left, unread, error, retry_after_sec, internal, stages } = bill;
+    let CallMetadata { receipt, left, unread, error, retry_after_sec, internal, stages, snapshots } = bill;
+    // One header cannot name several snapshots; then each result does.
+    if let Some(id) = snapshots.first().filter(|first| snapshots.iter().all(|id| id == *first))
+        && let Ok(id) = HeaderValue::try_from(id)
+    {
+        response.headers_mut().insert(CORPUS_SNAPSHOT.field, id);
+    }
     if let Some(seconds) = retry_after_sec {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     }

@@ -74,12 +74,13 @@ impl Mcp {
             true => text_parts::window(&mut given, &mut faults),
             false => CharWindow::default(),
         };
-        names::replace(&self.service, operation, &mut given, &mut faults);
+        let corpus = self.service.pinned_or_served(sender.pin);
+        names::replace(&corpus, self.service.base_url(), operation, &mut given, &mut faults);
         let arguments = arguments::of(operation, given, faults);
-        let outcome = self.call(operation, arguments, Format::Json, params, sender).await;
+        let (outcome, corpus) = self.call(operation, arguments, Format::Json, params, sender).await;
         let checkout_url = self.service.checkout_url();
         let context = ResultContext { version, request_id: sender.request_id, checkout_url: &checkout_url };
-        of_tool(operation, outcome, (window, view), &context)
+        of_tool(operation, outcome, (window, view), &context).with_snapshot(&corpus)
     }
 }
 

@@ -11,7 +11,6 @@ use crate::api::error::Violation;
 use crate::api::json::JsonObject;
 use crate::api::node_lookup::{day_of, find, node_id};
 use crate::api::operation::Operation;
-use crate::api::service::Service;
 
 /// Names are looked up before the key is checked, so their work is bounded: more of them, and longer ones, are refused by
 /// the operation.
@@ -48,8 +47,13 @@ impl NamedThing {
 }
 
 /// Replaces names in the arguments of a tool by ids and codes.
-pub(super) fn replace(service: &Service, operation: &Operation, given: &mut JsonObject, faults: &mut Vec<Violation>) {
-    let corpus = service.corpus();
+pub(super) fn replace(
+    corpus: &Corpus,
+    base_url: &str,
+    operation: &Operation,
+    given: &mut JsonObject,
+    faults: &mut Vec<Violation>,
+) {
     // `fetch` looks its own ids up, because an address may name a day.
     let is_own_lookup = operation.route.is_none();
     let mut named_day = None;
@@ -70,7 +74,7 @@ pub(super) fn replace(service: &Service, operation: &Operation, given: &mut Json
             if thing == NamedThing::Provision {
                 named_day = day_of(text).map(str::to_owned).or(named_day);
             }
-            match id_of(&corpus, service.base_url(), thing, text) {
+            match id_of(corpus, base_url, thing, text) {
                 Ok(None) => {}
                 Ok(Some(id)) => *text = id,
                 Err(why) => {

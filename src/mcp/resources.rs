@@ -109,7 +109,7 @@ pub(super) async fn read(
     let Some(uri) = params.get("uri").and_then(Value::as_str) else {
         return Err(RpcError::invalid_params("params.uri must be the URI of a resource")).into();
     };
-    let (operation, arguments, format, window) = match named(uri, &mcp.service.corpus()) {
+    let (operation, arguments, format, window) = match named(uri, &mcp.service.pinned_or_served(sender.pin)) {
         None => return Err(not_found(uri, version, "there is no such resource")).into(),
         Some(ResourceKind::Guide) => {
             return Ok(contents(uri, Format::Markdown, GUIDE, ResultCaching::Public, version)).into();
@@ -127,12 +127,14 @@ pub(super) async fn read(
         }
     };
     let keep = if operation.metering().is_some() { ResultCaching::Private } else { ResultCaching::Public };
-    let failure: Failure = match mcp.call(operation, arguments, format, params, sender).await {
+    let (outcome, corpus) = mcp.call(operation, arguments, format, params, sender).await;
+    let failure: Failure = match outcome {
         Outcome::Answered(answer) => {
             let (bytes, bill) = into_parts(answer);
             let text = String::from_utf8_lossy(&bytes);
             let text = window.map_or_else(|| text.to_string(), |window| part(uri, &text, window));
-            return Answered { result: Ok(contents(uri, format, &text, keep, version)), bill };
+            let result = Ok(contents(uri, format, &text, keep, version));
+            return Answered { result, bill }.with_snapshot(&corpus);
         }
         Outcome::Failed(failure) => failure,
         Outcome::Unchanged { .. } | Outcome::Priced(_) => unexpected().into(),

@@ -11,6 +11,7 @@ use super::texts;
 use super::tools::{self, ResultView};
 use super::version::ProtocolVersion;
 use crate::api::call::{Answer, Failure, Outcome};
+use crate::api::corpus::Corpus;
 use crate::api::error::{ApiError, ErrorCode, ErrorObject};
 use crate::api::json::JsonObject;
 use crate::api::model_text::ModelText;
@@ -52,6 +53,8 @@ pub(super) struct CallMetadata {
     pub(super) retry_after_sec: Option<u64>,
     pub(super) internal: Option<String>,
     pub(super) stages: Vec<(&'static str, u32)>,
+    /// The snapshot that answered, for each call.
+    pub(super) snapshots: Vec<String>,
 }
 
 impl CallMetadata {
@@ -68,8 +71,16 @@ impl CallMetadata {
             error: self.error.or(later.error),
             retry_after_sec: self.retry_after_sec.max(later.retry_after_sec),
             internal: self.internal.or(later.internal),
+            snapshots: [self.snapshots, later.snapshots].concat(),
             stages: if later.stages.is_empty() { self.stages } else { later.stages },
         }
+    }
+}
+
+impl Answered {
+    pub(super) fn with_snapshot(mut self, corpus: &Corpus) -> Self {
+        self.bill.snapshots.push(corpus.id().to_owned());
+        self
     }
 }
 

@@ -8,11 +8,13 @@ use super::jsonrpc::RpcError;
 use super::tools::ToolNameStyle;
 use crate::api::call::{Call, CallerIdentity, Outcome, Progress};
 use crate::api::call_terms::CallTerms;
+use crate::api::corpus::Corpus;
 use crate::api::error::Violation;
 use crate::api::idempotency_key::{IDEMPOTENCY_KEY, IdempotencyKey};
 use crate::api::json::JsonObject;
 use crate::api::operation::Operation;
 use crate::api::parameters::Arguments;
+use crate::api::pinned_snapshot::SnapshotPin;
 use crate::api::reply::Format;
 use crate::api::service::Service;
 
@@ -50,6 +52,8 @@ pub struct Mcp {
 pub(super) struct RequestSender<'c> {
     pub(super) key: Option<&'c str>,
     pub(super) idempotency_key: &'c Result<Option<IdempotencyKey<'c>>, Violation>,
+    /// The snapshot from which calls must be answered.
+    pub(super) pin: &'c Result<Option<SnapshotPin<'c>>, Violation>,
     pub(super) names: ToolNameStyle,
     pub(super) request_id: &'c str,
     pub(super) progress: &'c Progress,
@@ -66,7 +70,7 @@ impl Mcp {
         Self { service, extras, dotted: OnceLock::new(), snake: OnceLock::new() }
     }
 
-    /// Calls an operation for a request with these parameters.
+    /// Calls an operation for a request with these parameters. Also returns the snapshot that answered.
     pub(super) async fn call(
         &self,
         operation: &'static Operation,
@@ -74,10 +78,12 @@ impl Mcp {
         format: Format,
         params: &JsonObject,
         sender: RequestSender<'_>,
-    ) -> Outcome {
+    ) -> (Outcome, Arc<Corpus>) {
         let terms = terms(params, &mut arguments.faults);
+        let edition = self.service.edition_for(&self.service.corpus(), operation, sender.pin, &mut arguments);
+        let corpus = Arc::clone(&edition.corpus);
         let call = Call {
-            corpus: self.service.corpus().for_call(operation, &arguments),
+            edition,
             operation,
             asker: CallerIdentity::Agent(sender.key),
             arguments,
@@ -87,7 +93,7 @@ impl Mcp {
             terms,
             progress: sender.progress,
         };
-        self.service.call(call).await
+        (self.service.call(call).await, corpus)
     }
 }
 

@@ -205,6 +205,7 @@ impl Local {
         let sender = RequestSender {
             key: Some(&self.key),
             idempotency_key: &Ok(None),
+            pin: &Ok(None),
             names: self.names,
             request_id: "stdio",
             progress: &progress,

@@ -264,7 +264,7 @@ impl OpenPage<'_> {
         };
         let progress = Progress::default();
         let call = Call {
-            corpus: Arc::clone(&self.corpus),
+            edition: Arc::clone(&self.corpus).into(),
             operation,
             asker,
             arguments,

@@ -53,7 +53,7 @@ impl TwoEditions {
         Self { data, old, new }
     }
 
-    fn shelve(&self, ids: &[String]) {
+    pub(crate) fn shelve(&self, ids: &[String]) {
         write_shelved(self.data.path(), ids).unwrap();
     }
 
@@ -65,7 +65,7 @@ impl TwoEditions {
         self.serve(server);
     }
 
-    fn serve(&self, server: &TestServer) {
+    pub(crate) fn serve(&self, server: &TestServer) {
         server.service.reload_snapshot(self.data.path()).unwrap();
     }
 }

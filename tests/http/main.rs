@@ -33,6 +33,7 @@ mod operations;
 mod operator;
 mod pages;
 mod payments;
+mod pinned_snapshots;
 mod proxies;
 mod reading_pages;
 mod refusals;

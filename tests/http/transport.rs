@@ -74,7 +74,9 @@ fn only_configured_origins_may_read_answers() {
     assert_eq!(other.header("access-control-allow-origin"), "");
     assert!(other.header("vary").contains("Origin"));
     let preflight = server.request("OPTIONS", "/api/v1/search", &[("Origin", "https://app.example")]);
-    assert!(preflight.header("access-control-allow-headers").contains("Authorization"));
+    for header in ["Authorization", "X-Corpus-Snapshot"] {
+        assert!(preflight.header("access-control-allow-headers").contains(header), "{header}");
+    }
 }
 
 #[test]

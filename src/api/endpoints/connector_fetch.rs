@@ -15,7 +15,7 @@ use super::node::NodeReply;
 use crate::api::as_of::RequestedDay;
 use crate::api::error::ApiError;
 use crate::api::node_lookup;
-use crate::api::operation::{ChargeTiming, MeteredCall, PreparedWork};
+use crate::api::operation::{ChargeTiming, LawCall, PreparedWork};
 use crate::api::parameters::{BoundedText, Param};
 use crate::api::reply::Reply;
 
@@ -59,7 +59,7 @@ struct ConnectorMetadata<'s> {
     total_chars: usize,
 }
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let wanted = call.get(&ID).trim().to_owned();
     let (corpus, base_url) = (Arc::clone(call.corpus), call.base_url.to_owned());
     let asked = RequestedDay::named_or_today(call, day_of_address(&wanted)?);

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::api::as_of::RequestedDay;
 use crate::api::error::ApiError;
-use crate::api::operation::{MeteredCall, PreparedWork};
+use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::parameters::{BoundedText, Param};
 use crate::api::reply::Reply;
 
@@ -37,7 +37,7 @@ struct ConnectorResult {
     url: String,
 }
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let query = call.get(&QUERY).to_owned();
     check_query(&query).map_err(|error| ApiError::invalid_parameter(QUERY.rule.name, error.to_string()))?;
     let corpus = Arc::clone(call.corpus);

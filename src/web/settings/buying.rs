@@ -22,7 +22,7 @@ pub(super) async fn purchase(
     arguments.body.insert("pack".to_owned(), Value::from(pack.tier().name()));
     let progress = Progress::default();
     let call = Call {
-        corpus: shell.service.corpus(),
+        edition: shell.service.corpus().into(),
         operation: row("purchase")?,
         asker: CallerIdentity::Person(seen.person()?),
         arguments,
