@@ -123,6 +123,7 @@ pub(super) fn http(config: &Config) -> Result<HttpSettings, Box<dyn Error>> {
     Ok(HttpSettings {
         listen: server.listen,
         metrics: metrics.listen,
+        pulls: Some(config.data.dir.clone()),
         connections_max: server.connections_max.get() as usize,
         connections_per_address_max: server.connections_per_address_max.get() as usize,
         accept_queue_max: server.accept_queue_max.get(),

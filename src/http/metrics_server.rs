@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use hornbook_pack::PullState;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Method, Request, StatusCode};
@@ -90,7 +91,7 @@ fn page(app: &App) -> String {
     let version = format!("version=\"{}\"", env!("CARGO_PKG_VERSION"));
     let gauge = |name, meaning, value| CurrentValue { name, kind: "gauge", meaning, labels: "", value };
     let is_intact = corpus.snapshot().damage().first().is_none();
-    app.observers.metrics.render(&[
+    let mut values = vec![
         CurrentValue { name: "info", kind: "gauge", meaning: "the program", labels: &version, value: 1.0 },
         CurrentValue {
             name: "snapshot_info",
@@ -129,5 +130,16 @@ fn page(app: &App) -> String {
             labels: "",
             value: app.observers.log.dropped_lines() as f64,
         },
-    ])
+    ];
+    // A small file: reading it takes microseconds. One that is damaged is reported by the next pull.
+    let newest = app.pulls.as_deref().and_then(|data| PullState::read(data).ok().flatten());
+    values.extend(newest.map(|newest| {
+        let is_newest = newest.snapshot == corpus.id();
+        gauge(
+            "snapshot_is_newest",
+            "1 while the served snapshot is the newest one that a pull found in the channel",
+            f64::from(u8::from(is_newest)),
+        )
+    }));
+    app.observers.metrics.render(&values)
 }

@@ -50,6 +50,7 @@ mod tls;
 mod unread;
 
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -110,6 +111,8 @@ pub struct HttpSettings {
     pub https_only_days: u32,
     /// The address where metrics are served, if any.
     pub metrics: Option<SocketAddr>,
+    /// The data directory, if metrics compare the served snapshot with the newest one that was pulled into it.
+    pub pulls: Option<PathBuf>,
     /// Web pages of these origins may call the service from a browser.
     pub cross_origins: Vec<WebOrigin>,
     /// Additional room is kept for request bodies to this path, because its senders must not be refused.
@@ -223,6 +226,7 @@ struct App {
     ids: RequestIds,
     /// `None`: no limit.
     open_rate: Option<OpenRate>,
+    pulls: Option<PathBuf>,
     /// Time limit for the body of a request.
     body_within: Duration,
     bodies: Arc<BodyBudget>,
@@ -248,6 +252,7 @@ impl App {
             documents: Documents::default(),
             ids,
             open_rate: settings.open_per_minute.map(OpenRate::new),
+            pulls: settings.pulls.clone(),
             body_within: settings.timeouts.head,
             bodies: Arc::default(),
             kept_path: Arc::from(settings.reserved_path),

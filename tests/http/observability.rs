@@ -10,7 +10,8 @@ use hornbook_accounts::entropy::SeededEntropy;
 use hornbook_accounts::key::{KeyKind, PlainKey};
 use hornbook_accounts::scope::Scope;
 use hornbook_base::clock::{ManualClock, UnixMillis};
-use serde_json::Value;
+use hornbook_pack::PULL_STATE_FILE_NAME;
+use serde_json::{Value, json};
 
 use crate::test_server::{TestServer, TestServerOptions, generous_tariff, wait_until};
 
@@ -220,6 +221,22 @@ fn metrics_count_answers_stages_errors_and_connections() {
     }
     let snapshot = format!("hornbook_snapshot_info{{snapshot=\"{}\"", server.service.corpus().id());
     assert!(server.metrics().contains(&snapshot));
+}
+
+#[test]
+fn metrics_say_whether_the_newest_pulled_snapshot_is_served() {
+    const IS_NEWEST: &str = "hornbook_snapshot_is_newest";
+    let data = tempfile::tempdir().unwrap();
+    let server = TestServer::start_with(generous_tariff(), |http| http.pulls = Some(data.path().to_owned()));
+    assert!(!server.metrics().contains(IS_NEWEST), "nothing was pulled");
+    let pulled = |snapshot: &str| {
+        let record = json!({ "channel": "us-law", "sequence": 7, "snapshot": snapshot, "accepted": "2026-11-29" });
+        std::fs::write(data.path().join(PULL_STATE_FILE_NAME), record.to_string()).unwrap();
+        server.metric_value(IS_NEWEST)
+    };
+    assert_eq!(pulled("0123456789abcdef0123456789abcdef"), 0.0);
+    assert_eq!(pulled(server.service.corpus().id()), 1.0);
+    assert_eq!(server.get_with("/readyz", &[]).status, 200);
 }
 
 #[test]

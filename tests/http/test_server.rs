@@ -138,6 +138,7 @@ impl TestServer {
         let mut http = HttpSettings {
             listen: here,
             metrics: Some(here),
+            pulls: None,
             connections_max: 100,
             accept_queue_max: 65_535,
             connections_per_address_max: 100,
