@@ -34,7 +34,7 @@ SLOW_CLIENTS ?= 9000
 # The program that 'make conformance', 'make browser' and 'make lighthouse' check; if empty, it is built.
 HORNBOOK ?=
 
-.PHONY: help fuzz deny minisign attack small-box kills snapshot-kills power-cuts lease-runs postgres payments slow-clients smuggling unit-score documents known-words naics model no-encoder quality words conformance browser lighthouse bench-corpus
+.PHONY: help fuzz deny minisign attack small-box kills snapshot-kills power-cuts lease-runs bench-leases postgres payments slow-clients smuggling unit-score documents known-words naics model no-encoder quality words conformance browser lighthouse bench-corpus
 
 help:
 	@echo 'make fuzz          fuzz FUZZ_TARGETS (every one) for FUZZ_SECONDS ($(FUZZ_SECONDS)) each, from seeds out of the tests'
@@ -45,6 +45,7 @@ help:
 	@echo 'make snapshot-kills  kill shelving, packing, installing and pulling SNAPSHOT_KILLS ($(SNAPSHOT_KILLS)) times each'
 	@echo 'make small-box     serve the US Code from SOURCES within 256 and 512 MB of memory; needs root and control groups'
 	@echo 'make power-cuts    cut the power CUTS ($(CUTS)) times, and fail each of 500 writes and syncs'
+	@echo 'make bench-leases  time calls charged to the state file, to leases and to a PostgreSQL of its own'
 	@echo 'make lease-runs    servers with leases against a plain account, in 100,000 random runs with crashes and partitions'
 	@echo 'make postgres      start a PostgreSQL, run the suites of accounts on it, then three servers on one database that are broken; installs it'
 	@echo 'make payments      compare PAYMENTS ($(PAYMENTS)) random histories of payments, by card and by hand, with a plain model'
@@ -104,8 +105,11 @@ power-cuts:
 	HORNBOOK_TEST_CUTS=$(CUTS) cargo test --package hornbook-accounts --test it power_cuts
 	HORNBOOK_TEST_FAULTS=every cargo test --package hornbook-accounts --test it the_nth_write_or_sync_fails
 
+bench-leases:
+	tests/postgres/run --bench
+
 lease-runs:
-	cargo test --release --package hornbook-accounts --lib leases -- --ignored
+	HORNBOOK_TEST_LEASE_RUNS=100000 cargo test --release --package hornbook-accounts --lib leases
 
 postgres:
 	[ -n "$$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] || command -v initdb >/dev/null || \

@@ -118,7 +118,7 @@ enum ReportError {
 impl WatchWork {
     fn run(mut self, woken: &Receiver<()>) {
         loop {
-            let done = [self.report_swap(), self.send_due()];
+            let done = if self.accounts().leads() { vec![self.report_swap(), self.send_due()] } else { Vec::new() };
             let has_failed = done.iter().any(Result::is_err);
             for why in done.into_iter().filter_map(Result::err) {
                 (self.reporter.tell)(&WatchEvent::Failed { why: why.to_string() });

@@ -244,6 +244,9 @@ impl AccountBalance {
         let mut contents = self.lock();
         contents.wallet_held += i64::from(hold.from_wallet);
         contents.month(hold.month).held += hold.from_allotment;
+        if let Some(lease) = contents.lease_of(hold) {
+            lease.outstanding = lease.outstanding.plus(hold.amounts());
+        }
     }
 }
 

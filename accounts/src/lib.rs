@@ -57,6 +57,7 @@ mod writer;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 pub use leases::LeaseStatus;
 pub use settings::{DRAFT_DAYS, Durability, LEASE_SEC, RETRY_HORIZON_SEC, SESSION_DAYS, SESSION_IDLE_HOURS, Settings};
@@ -66,8 +67,10 @@ use directory::{Directory, lock};
 use error::LedgerError;
 use hornbook_base::clock::Now;
 use idempotency::IdempotencyIndex;
-use leases::journal::{Journal, JournalWriter};
+use leases::journal::Journal;
+use leases::journal_writer::JournalWriter;
 use leases::keeper::LeaseKeeper;
+use leases::local::Amounts;
 use leases::record::ServerId;
 use ledger::load::LedgerState;
 use shared::SharedAccounts;
@@ -185,6 +188,12 @@ impl Prepared {
         let (mut keeper, mut started) = (None, None);
         if let (Some(journal), Some(file)) = (journal, journal_file) {
             let known = posted.servers.get(&journal.server).cloned().unwrap_or_default();
+            // Leases of an earlier run: nothing is left of them but what calls in the journal hold.
+            for ((account, _), lease) in posted.leases.iter().filter(|((_, server), _)| *server == journal.server) {
+                if let Some(state) = shared.directory().account(*account) {
+                    state.balance.grant(lease.id, lease.month, Amounts::default(), Instant::now());
+                }
+            }
             let (writer, unreported) = JournalWriter::open(&shared, &journal, file, &known)?;
             keeper = Some(LeaseKeeper::new(Arc::clone(&journal), &settings, unreported));
             started = Some(writer);

@@ -14,7 +14,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 
 /// What the row that every change locks says, and the database's clock.
 #[derive(Clone, Copy)]
-pub(crate) struct Head {
+pub(crate) struct LockedHead {
     /// The number of the newest change.
     pub(crate) number: i64,
     pub(crate) millis: i64,
@@ -24,7 +24,7 @@ const LOCK: &str =
     "SELECT number, (extract(epoch FROM clock_timestamp()) * 1000)::bigint FROM hornbook_head FOR UPDATE";
 
 /// Takes the lock.
-pub(crate) async fn lock(connections: &Connections) -> Result<(Object, Head), DatabaseFailure> {
+pub(crate) async fn lock(connections: &Connections) -> Result<(Object, LockedHead), DatabaseFailure> {
     let connection = connections.connection().await?;
     let locked = async {
         let begin = answer(connection.batch_execute("BEGIN ISOLATION LEVEL SERIALIZABLE"));
@@ -32,7 +32,7 @@ pub(crate) async fn lock(connections: &Connections) -> Result<(Object, Head), Da
         let (begun, locked) = tokio::join!(begin, lock);
         begun?;
         let row = locked?;
-        Ok::<Head, DatabaseFailure>(Head { number: row.get(0), millis: row.get(1) })
+        Ok::<LockedHead, DatabaseFailure>(LockedHead { number: row.get(0), millis: row.get(1) })
     };
     match locked.await {
         Ok(head) => Ok((connection, head)),

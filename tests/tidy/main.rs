@@ -269,10 +269,10 @@ fn databases_of_the_state_are_opened_in_one_place() {
     for source in package("accounts/src/state") {
         let names_builder = source.words.contains("Builder");
         let opens = ["Database::create(", "Database::open("].iter().any(|call| source.code.contains(call));
-        let may = source.path == "accounts/src/state/storage.rs";
+        let may = source.path == "accounts/src/state/redb_database.rs";
         assert!(may || !(names_builder || opens), "{} opens a database with its own cache", source.path);
     }
-    assert_eq!(text_of("accounts/src/state/storage.rs").matches("Builder::new()").count(), 1);
+    assert_eq!(text_of("accounts/src/state/redb_database.rs").matches("Builder::new()").count(), 1);
 }
 
 #[test]

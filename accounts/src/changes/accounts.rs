@@ -3,7 +3,6 @@
 use hornbook_base::clock::UnixMillis;
 
 use super::act::{ActContext, audit, check_amount, check_text, note};
-use super::credits::correction;
 use super::keys::{IssuedKey, KeyOrigin, NewKey, new_key};
 use super::run::{account, last_ids, no_memory_effect, put_account, update_account_after};
 use super::sessions::end_sessions_of;
@@ -16,7 +15,7 @@ use crate::error::ChangeError;
 use crate::ids::{AccountId, Credits};
 use crate::job::AfterCommit;
 use crate::key::{KeyKind, PlainKey};
-use crate::ledger::entry::{EntryKind, Reference};
+use crate::ledger::entry::{Draft, EntryKind, Reference};
 use crate::ledger::poster::LedgerTransaction;
 use crate::records::{AccountRecord, AccountStatus, LAST_IDS_KEY, put_json};
 use crate::scope::ScopeSet;
@@ -157,7 +156,7 @@ pub(super) fn approve(
     let credits = if first { i64::from(grant.0) } else { 0 };
     if credits > 0 {
         let note = note(act, "approval of the account".to_owned())?;
-        poster.append(correction(record.id, EntryKind::Grant, credits, act.at, Reference::None, note));
+        poster.append(Draft::correction(record.id, EntryKind::Grant, credits, act.at, Reference::None, note));
     }
     Ok(credits)
 }

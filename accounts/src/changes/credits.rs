@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use hornbook_base::clock::UnixMillis;
-
 use super::act::{ActContext, audit, check_amount, note};
 use super::run::{account, update_account_after};
 use crate::Accounts;
@@ -14,7 +12,7 @@ use crate::error::ChangeError;
 use crate::ids::{AccountId, Credits, EntryNumber};
 use crate::job::AfterCommit;
 use crate::leases::keeper::may_take;
-use crate::ledger::entry::{Draft, EntryKind, EntryNote, Reference};
+use crate::ledger::entry::{Draft, EntryKind, Reference};
 use crate::ledger::poster::LedgerTransaction;
 
 impl Accounts {
@@ -57,7 +55,7 @@ impl Accounts {
         self.change(move |poster| {
             let record = account(poster, id)?;
             audit(poster, &act, command(kind), &[&id, &", ", &credits, &" credits: ", &WrittenText(&note.reason)])?;
-            let entry = poster.append(correction(id, kind, credits.0.into(), at, Reference::None, note));
+            let entry = poster.append(Draft::correction(id, kind, credits.0.into(), at, Reference::None, note));
             Ok((entry.number, update_account_after(record, credits.0.into())))
         })
     }
@@ -95,7 +93,7 @@ impl Accounts {
             };
             on.extend::<[&dyn AuditPart; 5]>([&id, &", -", &credits, &" credits: ", &reason]);
             audit(poster, &act, command(kind), &on)?;
-            let entry = poster.append(correction(id, kind, -i64::from(credits.0), at, reference, note));
+            let entry = poster.append(Draft::correction(id, kind, -i64::from(credits.0), at, reference, note));
             let after: AfterCommit = Box::new(move |_| held.settle());
             Ok((entry.number, after))
         })
@@ -146,16 +144,4 @@ impl Drop for HeldCredits {
             self.account.balance.release(hold);
         }
     }
-}
-
-pub(crate) fn correction(
-    account: AccountId,
-    kind: EntryKind,
-    credits: i64,
-    at: UnixMillis,
-    reference: Reference,
-    note: EntryNote,
-) -> Draft {
-    let (month, note) = (at.month(), Some(note));
-    Draft { at, kind, account, key: None, operation: None, credits, from_allotment: 0, month, reference, note }
 }

@@ -7,7 +7,7 @@
 mod accounts;
 mod act;
 mod checkouts;
-pub(crate) mod credits;
+mod credits;
 pub(super) mod drafts;
 mod grants;
 mod keys;

@@ -6,14 +6,13 @@ use sha2::{Digest, Sha256};
 
 use super::act::{ActContext, audit, check_amount, check_text, note};
 use super::checkouts::{new_checkout_id, open_checkout};
-use super::credits::correction;
 use super::payments;
 use super::run::{account, last_ids, no_memory_effect, put_account, update_account_after};
 use crate::Accounts;
 use crate::entropy::Entropy;
 use crate::error::ChangeError;
 use crate::ids::{AccountId, Credits, EntryNumber, PurchaseId};
-use crate::ledger::entry::{EntryKind, Reference};
+use crate::ledger::entry::{Draft, EntryKind, Reference};
 use crate::ledger::poster::LedgerTransaction;
 use crate::records::{
     AccountRecord, AccountStatus, LAST_IDS_KEY, Payable, PurchaseRecord, PurchaseStatus, get_json, owned_json,
@@ -257,7 +256,7 @@ pub(super) fn credit(
     payments::count(poster, payment_reference.as_deref(), Payable::Purchase(record.id))?;
     let note = note(act, format!("pack {}", record.pack.tier()))?;
     let (credits, reference) = (i64::from(record.credits.0), Reference::Purchase(record.id));
-    let entry = poster.append(correction(record.account, EntryKind::Purchase, credits, act.at, reference, note));
+    let entry = poster.append(Draft::correction(record.account, EntryKind::Purchase, credits, act.at, reference, note));
     record.status = PurchaseStatus::Paid;
     record.settled_at = Some(act.at);
     record.entry = Some(entry.number);

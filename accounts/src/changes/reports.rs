@@ -8,7 +8,6 @@ use hornbook_base::clock::{MILLIS_PER_DAY, UnixMillis};
 
 use super::act::{ActContext, audit, check_text, note};
 use super::checkouts::{checkout, put_checkout};
-use super::credits::correction;
 use super::orders::{put_order, settle};
 use super::payments;
 use super::purchases::{credit, purchase, put_purchase};
@@ -18,7 +17,7 @@ use crate::audit_text::{AuditPart, WrittenText};
 use crate::error::ChangeError;
 use crate::ids::{CheckoutId, OrderId, PurchaseId};
 use crate::job::AfterCommit;
-use crate::ledger::entry::{EntryKind, Reference};
+use crate::ledger::entry::{Draft, EntryKind, Reference};
 use crate::ledger::poster::LedgerTransaction;
 use crate::records::{
     AccountRecord, AccountStatus, CheckoutRecord, DisputeRecord, DisputeState, EarlyReports, FailedRefund, OrderRecord,
@@ -410,7 +409,7 @@ fn reverse(
         // Credits that come back belong to the customer again, as if bought.
         let kind = if credits < 0 { EntryKind::Refund } else { EntryKind::Purchase };
         let note = note(act, format!("pack {}: {why}", bought.pack.tier()))?;
-        poster.append(correction(bought.account, kind, credits, act.at, Reference::Purchase(id), note));
+        poster.append(Draft::correction(bought.account, kind, credits, act.at, Reference::Purchase(id), note));
         let what = if credits < 0 { "purchase refund" } else { "purchase restore" };
         let on: [&dyn AuditPart; 7] =
             [&id, &" of ", &bought.account, &", ", &credits, &" credits: ", &WrittenText(why)];

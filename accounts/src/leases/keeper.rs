@@ -9,15 +9,14 @@ use hornbook_base::clock::{Month, UnixMillis};
 
 use super::journal::Journal;
 use super::local::{Amounts, LeaseId};
-use super::record::{Lease, OpenCall, ServerId, ServerRecord};
+use super::record::{Lease, ServerId, ServerRecord, UnfinishedCall};
 use super::terms::{Adjustment, LateCharge, Unleased, adjust, late_charge};
 use crate::balance::MonthlyUnits;
-use crate::changes::credits::correction;
 use crate::directory::AccountState;
 use crate::entropy::{Entropy, SystemEntropy};
 use crate::ids::{AccountId, EntryNumber};
 use crate::job::{EntrySlot, Post, PostKind};
-use crate::ledger::entry::{EntryKind, EntryNote, Reference};
+use crate::ledger::entry::{Draft, EntryKind, EntryNote, Reference};
 use crate::ledger::load::LedgerState;
 use crate::ledger::poster::LedgerTransaction;
 use crate::posting::{append_post, usage};
@@ -35,7 +34,7 @@ const SWEEP_IDLE: Duration = Duration::from_secs(5);
 const SEEN_EVERY: Duration = Duration::from_secs(60);
 const SEEN_EVERY_MILLIS: u64 = 55_000;
 /// A server that was not seen for so long counts no more for the shares of rate limits.
-const SERVER_GONE_MILLIS: i64 = 600_000;
+const SERVER_GONE_MILLIS: i64 = 180_000;
 /// For so many entries it is remembered how late calls were charged.
 const LATE_KEPT: u64 = 1_000_000;
 /// After another server asked for credits, none are leased for so long.
@@ -69,7 +68,7 @@ pub(crate) struct LeaseChanges {
     late: HashMap<EntryNumber, u32>,
     /// Credits of late calls that no account pays.
     borne: u64,
-    grants: Vec<Grant>,
+    grants: Vec<LeaseGrant>,
     ended: Vec<Arc<AccountState>>,
     /// Accounts of which other servers' leases were removed.
     freed: BTreeSet<AccountId>,
@@ -101,13 +100,13 @@ struct ReportedCall {
 
 impl ReportedCall {
     /// The call, if others than these `known` ones still have its slot, and may want to refund it.
-    fn if_open(&self, known: usize) -> Option<OpenCall> {
+    fn if_open(&self, known: usize) -> Option<UnfinishedCall> {
         let (journal_number, entry) = (self.slot.journal_number()?, self.slot.get()?);
-        (self.slot.owners() > known).then_some(OpenCall { journal_number, entry, units: self.units })
+        (self.slot.owners() > known).then_some(UnfinishedCall { journal_number, entry, units: self.units })
     }
 }
 
-struct Grant {
+struct LeaseGrant {
     account: Arc<AccountState>,
     id: LeaseId,
     month: i32,
@@ -127,11 +126,18 @@ struct Touched {
 
 impl LeaseKeeper {
     pub(crate) fn new(journal: Arc<Journal>, settings: &Settings, unreported: Vec<Post>) -> Self {
+        // Debits of an earlier run whose refunds are still to be reported.
+        let refunds = unreported.iter().filter(|post| post.kind == PostKind::Refund && post.placed.get().is_some());
+        let open = refunds.map(|post| {
+            let units = post.hold.balance.from_allotment;
+            ReportedCall { slot: post.placed.clone(), units }
+        });
+        let open = open.collect();
         Self {
             journal,
             lease_millis: settings.lease_millis,
             unreported: unreported.into(),
-            open: Vec::new(),
+            open,
             late: HashMap::new(),
             tried_late: HashMap::new(),
             swept_at: (UnixMillis(0), Instant::now()),
@@ -267,13 +273,14 @@ impl LeaseKeeper {
             match renewed {
                 Renewed::Granted { id, month, added } => {
                     let account = touched.account;
-                    changes.grants.push(Grant { account, id, month, added, usable_until });
+                    changes.grants.push(LeaseGrant { account, id, month, added, usable_until });
                 }
                 Renewed::Ended => changes.ended.push(touched.account),
                 Renewed::Nothing => {}
             }
         }
-        self.note_reported(poster, changes, now);
+        // A server that stops counts no more.
+        self.note_reported(poster, changes, if is_leaving { UnixMillis(0) } else { now });
         self.tried_late.clone_from(&changes.late);
         Ok(())
     }
@@ -314,14 +321,18 @@ impl LeaseKeeper {
         freed
     }
 
-    /// The servers among which the limits of a key are shared: those that were seen about as lately as the last one.
+    /// Counts the servers among which the limits of a key are shared, those that were seen about as lately as the last one,
+    /// and sees whether this is the first of them.
     fn count_servers(&self, posted: &LedgerState) {
         if !posted.servers.contains_key(&self.journal.server) {
             return;
         }
         let newest = posted.servers.values().map(|record| record.seen_at.0).max().unwrap_or(0);
-        let recent = posted.servers.values().filter(|record| newest - record.seen_at.0 < SERVER_GONE_MILLIS);
-        self.journal.servers.store(u32::try_from(recent.count()).unwrap_or(u32::MAX), Ordering::Relaxed);
+        let recent = posted.servers.iter().filter(|(_, record)| newest - record.seen_at.0 < SERVER_GONE_MILLIS);
+        let recent: Vec<ServerId> = recent.map(|(server, _)| *server).collect();
+        self.journal.servers.store(u32::try_from(recent.len()).unwrap_or(u32::MAX), Ordering::Relaxed);
+        // In the order of their ids.
+        self.journal.leads.store(recent.first() == Some(&self.journal.server), Ordering::Relaxed);
     }
 
     fn recall_from_others(&self, poster: &mut LedgerTransaction<'_>) {
@@ -336,17 +347,17 @@ impl LeaseKeeper {
         }
     }
 
-    fn note_reported(&self, poster: &mut LedgerTransaction<'_>, changes: &LeaseChanges, now: UnixMillis) {
+    fn note_reported(&self, poster: &mut LedgerTransaction<'_>, changes: &LeaseChanges, seen_at: UnixMillis) {
         let server = self.journal.server;
         let known = poster.server(server).cloned().unwrap_or_default();
         let last = self.reported(changes).filter_map(|post| post.journal_number).max();
-        let mut open: Vec<OpenCall> = self.open.iter().filter_map(|call| call.if_open(1)).collect();
+        let mut open: Vec<UnfinishedCall> = self.open.iter().filter_map(|call| call.if_open(1)).collect();
         let new = self.reported(changes).filter(|post| post.kind == PostKind::Debit);
         open.extend(new.filter_map(|post| self.open_call(post, changes).if_open(2)));
-        let is_due = now.0.abs_diff(known.seen_at.0) >= SEEN_EVERY_MILLIS;
+        let is_due = seen_at.0.abs_diff(known.seen_at.0) >= SEEN_EVERY_MILLIS;
         if last.is_some() || is_due || open != known.open {
             let reported = last.unwrap_or(0).max(known.reported);
-            poster.put_server(server, ServerRecord { reported, open, seen_at: now });
+            poster.put_server(server, ServerRecord { reported, open, seen_at });
         }
     }
 
@@ -373,7 +384,7 @@ impl LeaseKeeper {
                 self.journal.reported.fetch_max(number, Ordering::Relaxed);
             }
         }
-        for Grant { account, id, month, added, usable_until } in changes.grants {
+        for LeaseGrant { account, id, month, added, usable_until } in changes.grants {
             account.balance.grant(id, month, added, usable_until);
         }
         changes.ended.iter().for_each(|account| account.balance.end_lease());
@@ -515,7 +526,14 @@ fn append_late(poster: &mut LedgerTransaction<'_>, post: &Post) -> (EntryNumber,
             actor: "system".to_owned(),
             reason: "a server reported calls after its lease had ended, and the credits were spent".to_owned(),
         };
-        poster.append(correction(account, EntryKind::Adjustment, charge.short.into(), post.at, Reference::None, note));
+        poster.append(Draft::correction(
+            account,
+            EntryKind::Adjustment,
+            charge.short.into(),
+            post.at,
+            Reference::None,
+            note,
+        ));
     }
     let draft = usage(poster, post, charge.from.units);
     let entry = poster.append(draft);
@@ -581,10 +599,11 @@ impl LedgerTransaction<'_> {
         free
     }
 
-    /// Takes a call from its lease, if that is still in force.
+    /// Takes a call from its lease, if that is still in force and has enough.
     fn draw_lease(&mut self, server: ServerId, post: &Post) -> bool {
         let (account, hold) = (post.key.account.id, post.hold.balance);
-        let Some(lease) = self.lease(account, server).filter(|lease| Some(lease.id) == hold.lease) else {
+        let lease = self.lease(account, server).filter(|lease| Some(lease.id) == hold.lease);
+        let Some(lease) = lease.filter(|lease| lease.amounts.at_most(hold.amounts()) == hold.amounts()) else {
             return false;
         };
         self.put_lease(account, server, Some(Lease { amounts: lease.amounts.minus(hold.amounts()), ..lease }));

@@ -8,11 +8,12 @@
 //! calls are reported, they are charged to what the account still has.
 //!
 //! `local` is a lease in memory, `terms` decides how large leases are and what late calls cost,
-//! `journal` writes calls to the journal's file, `keeper` takes, renews, reports and returns leases in
+//! `journal_writer` writes calls to the journal's file, `keeper` takes, renews, reports and returns leases in
 //! the transactions of the ledger's writer.
 
 pub(crate) mod journal;
 pub(crate) mod journal_record;
+pub(crate) mod journal_writer;
 pub(crate) mod keeper;
 pub(crate) mod local;
 #[cfg(test)]

@@ -71,14 +71,14 @@ pub(crate) struct ServerRecord {
     /// The number of the last call of its journal that is in the ledger.
     pub(crate) reported: u64,
     /// The reported calls whose work was not over, so that they may still be refunded.
-    pub(crate) open: Vec<OpenCall>,
+    pub(crate) open: Vec<UnfinishedCall>,
     /// When it last said that it is there, by the clock of the database.
     pub(crate) seen_at: UnixMillis,
 }
 
 /// A call of the journal, and its entry in the ledger.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct OpenCall {
+pub(crate) struct UnfinishedCall {
     pub(crate) journal_number: u64,
     pub(crate) entry: EntryNumber,
     /// What it took from the allotment.
@@ -104,7 +104,7 @@ impl ServerRecord {
             Self { reported: decoder.unsigned()?, seen_at: UnixMillis(decoder.signed()?), open: Vec::new() };
         while !decoder.is_empty() {
             let (journal_number, entry) = (decoder.unsigned()?, EntryNumber(decoder.unsigned()?));
-            record.open.push(OpenCall { journal_number, entry, units: decoder.number()? });
+            record.open.push(UnfinishedCall { journal_number, entry, units: decoder.number()? });
         }
         Ok(record)
     }

@@ -68,14 +68,14 @@ impl StateDatabase for SharedMemory {
 }
 
 impl SharedMemory {
-    fn view(&self) -> View {
+    fn view(&self) -> MemoryView {
         let contents = lock(&self.0);
         let (tables, number, time) = (contents.tables.clone(), contents.number, UnixMillis(contents.millis));
-        View { memory: self.clone(), tables, number, time, changed: Vec::new() }
+        MemoryView { memory: self.clone(), tables, number, time, changed: Vec::new() }
     }
 }
 
-struct View {
+struct MemoryView {
     memory: SharedMemory,
     tables: Tables,
     number: i64,
@@ -83,7 +83,7 @@ struct View {
     changed: Vec<(StateTable, Vec<u8>)>,
 }
 
-impl TableReader for View {
+impl TableReader for MemoryView {
     fn number(&self) -> ChangeNumber {
         ChangeNumber(self.number)
     }
@@ -130,7 +130,7 @@ impl TableReader for View {
     }
 }
 
-impl TableWriter for View {
+impl TableWriter for MemoryView {
     fn create(&mut self, _table: StateTable) -> Result<(), StateError> {
         Ok(())
     }

@@ -60,6 +60,11 @@ impl Accounts {
         Ok(())
     }
 
+    /// Whether this server does what one of those that share the state should do. During a change, two may.
+    pub fn leads(&self) -> bool {
+        self.shared.journal.as_ref().is_none_or(|journal| journal.leads.load(Ordering::Relaxed))
+    }
+
     fn has_usable_lease(&self, journal: &Journal) -> bool {
         let now = Instant::now();
         journal.queue.check_open().is_ok()

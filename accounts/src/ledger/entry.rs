@@ -70,6 +70,19 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
+    /// A change of a wallet that is not a call.
+    pub(crate) fn correction(
+        account: AccountId,
+        kind: EntryKind,
+        credits: i64,
+        at: UnixMillis,
+        reference: Reference,
+        note: EntryNote,
+    ) -> Self {
+        let (month, note) = (at.month(), Some(note));
+        Self { at, kind, account, key: None, operation: None, credits, from_allotment: 0, month, reference, note }
+    }
+
     /// The refund of this debit, given the debit's number.
     pub(crate) fn refunded(self, debit: EntryNumber) -> Self {
         Self {
@@ -122,6 +135,14 @@ const REFERS_TO_ENTRY: u8 = 1 << 6;
 const REFERS_TO_PURCHASE: u8 = 1 << 7;
 
 impl Entry {
+    /// The time and the key, if this is a charged call.
+    pub(super) fn charged_call(&self) -> Option<(UnixMillis, KeyId)> {
+        match (self.draft.kind, self.draft.key) {
+            (EntryKind::Usage, Some(key)) => Some((self.draft.at, key)),
+            _ => None,
+        }
+    }
+
     /// The hash that links the entry: over the hash of the entry before, then every field at full width.
     pub(crate) fn hash_after(&self, before: &[u8; 32]) -> [u8; 32] {
         let draft = &self.draft;

@@ -15,7 +15,6 @@ use crate::state::{LedgerMark, StateError, StateReader, StateTable};
 use super::block::{Block, TailBlock};
 use super::books::Books;
 use super::entry::{Entry, EntryKind, OperationCode};
-use super::newer::charged_call;
 
 pub(crate) const CHECKPOINT_KEY: &[u8] = b"checkpoint";
 
@@ -170,7 +169,7 @@ pub(crate) fn calls_after(reading: &StateReader, after: EntryNumber) -> Result<V
     let (start, mut calls) = (block.map_or_else(Vec::new, |(key, _)| key), Vec::new());
     reading.scan(StateTable::Ledger, &start, &mut |key, payload| {
         let new = block_entries(key, payload)?.into_iter().filter(|entry| entry.number > after);
-        calls.extend(new.filter_map(|entry| charged_call(&entry)));
+        calls.extend(new.filter_map(|entry| entry.charged_call()));
         Ok(true)
     })?;
     Ok(calls)

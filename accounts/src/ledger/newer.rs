@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use hornbook_base::clock::{Month, UnixMillis};
 
 use super::block::TailBlock;
-use super::entry::{Entry, EntryKind, OperationCode};
+use super::entry::OperationCode;
 use super::load::{HEAD_KEY, LedgerHead, LedgerState, Wallet, block_entries, parse_allotment_key, parse_spending_key};
 use crate::budget::SpendingWindow;
 use crate::ids::{AccountId, EntryNumber, KeyId};
@@ -51,7 +51,7 @@ impl NewerEntries {
             (StateTable::Ledger, Some(bytes)) => {
                 let after = EntryNumber(known.head.entries);
                 let new = block_entries(&key, &bytes)?.into_iter().filter(|entry| entry.number > after);
-                self.calls.extend(new.filter_map(|entry| charged_call(&entry)));
+                self.calls.extend(new.filter_map(|entry| entry.charged_call()));
                 self.blocks.push((key, bytes));
             }
             (StateTable::Wallets, Some(bytes)) => {
@@ -129,13 +129,5 @@ impl NewerEntries {
         }
         posted.servers.extend(self.servers);
         Ok(())
-    }
-}
-
-/// The time and the key of a charged call.
-pub(super) fn charged_call(entry: &Entry) -> Option<(UnixMillis, KeyId)> {
-    match (entry.draft.kind, entry.draft.key) {
-        (EntryKind::Usage, Some(key)) => Some((entry.draft.at, key)),
-        _ => None,
     }
 }

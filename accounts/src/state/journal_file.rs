@@ -7,7 +7,7 @@ use redb::{Database, Durability, ReadableDatabase, ReadableTable, TableDefinitio
 use super::codec::{append_checksum, verify_checksum};
 use super::error::StateError;
 use super::files::{create_private, sync_and_rename};
-use super::storage::database_builder;
+use super::redb_database::database_builder;
 use crate::entropy::{Entropy, SystemEntropy};
 
 const CALLS: TableDefinition<'static, u64, &'static [u8]> = TableDefinition::new("calls");

@@ -3,8 +3,8 @@
 use std::ops::Bound;
 
 use redb::{
-    Database, Durability, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition,
-    TableError, WriteTransaction,
+    Builder, Database, Durability, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata,
+    TableDefinition, TableError, WriteTransaction,
 };
 
 use super::database::{ChangeNumber, KeyOrder, KeyRange, StateDatabase, TableReader, TableWriter, Visit};
@@ -16,6 +16,17 @@ const WRITING: &str = "write to the state file";
 const READING: &str = "read the state file";
 
 type Bytes = &'static [u8];
+
+/// The size of redb's page cache. The ledger has few hot pages; what is read once at opening need not stay.
+const CACHE_BYTES: usize = 64 << 20;
+
+/// The builder with which every database of a state is opened, including copies: redb's default
+/// cache would take up to a gigabyte.
+pub(super) fn database_builder() -> Builder {
+    let mut builder = Builder::new();
+    builder.set_cache_size(CACHE_BYTES);
+    builder
+}
 
 pub(super) const fn definition(table: StateTable) -> TableDefinition<'static, Bytes, Bytes> {
     TableDefinition::new(table.name())

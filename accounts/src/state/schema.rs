@@ -208,11 +208,11 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let state = State::open(data.path()).unwrap();
         let mut writing = state.write().unwrap();
-        writing.put(StateTable::Meta, SCHEMA_KEY, &10u32.to_le_bytes()).unwrap();
+        writing.put(StateTable::Meta, SCHEMA_KEY, &11u32.to_le_bytes()).unwrap();
         writing.commit().unwrap();
         drop(state);
         let message = State::open(data.path()).err().unwrap().to_string();
-        assert!(message.contains("state format 10") && message.contains("reads formats up to 9"), "{message}");
+        assert!(message.contains("state format 11") && message.contains("reads formats up to 10"), "{message}");
     }
 
     const APPEND: MigrationStep = |writing| {

@@ -5,8 +5,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use redb::Builder;
-
 use super::database::StateDatabase;
 use super::error::StateError;
 use super::files::{
@@ -15,19 +13,9 @@ use super::files::{
 use super::journal_file::JournalStore;
 use super::local_files::LocalFiles;
 use super::mark::{LedgerMark, MarkFile};
+use super::redb_database::database_builder;
 use super::schema;
 use super::seal_key::SEAL_KEY_BYTES;
-
-/// The size of redb's page cache. The ledger has few hot pages; what is read once at opening need not stay.
-const CACHE_BYTES: usize = 64 << 20;
-
-/// The builder with which every database of a state is opened, including copies: redb's default
-/// cache would take up to a gigabyte.
-pub(super) fn database_builder() -> Builder {
-    let mut builder = Builder::new();
-    builder.set_cache_size(CACHE_BYTES);
-    builder
-}
 
 /// Opens the same database repeatedly: after a failed commit, the only safe way on is to start
 /// again from the disk.

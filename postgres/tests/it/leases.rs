@@ -116,6 +116,19 @@ fn the_lease_of_a_server_that_is_gone_ends_and_its_late_calls_overdraw_nothing()
 }
 
 #[test]
+fn one_of_several_servers_leads_and_another_one_when_it_stops() {
+    let servers = Servers::new(3, 65).with_leases(60_000);
+    let mut accounts: Vec<Accounts> = (0..3).map(|number| servers.start(number)).collect();
+    while accounts.len() > 1 {
+        wait_until(|| accounts.iter().all(|server| server.leases().unwrap().servers as usize == accounts.len()));
+        wait_until(|| accounts.iter().filter(|server| server.leads()).count() == 1);
+        let first = accounts.iter().position(Accounts::leads).unwrap();
+        accounts.remove(first).close();
+    }
+    wait_until(|| accounts[0].leads());
+}
+
+#[test]
 fn a_server_that_stops_returns_its_leases() {
     let servers = Servers::new(2, 64).with_leases(60_000);
     let now = clock_at_noon().now();
