@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use hornbook_accounts::LeaseStatus;
 use hornbook_pack::PullState;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -131,6 +132,9 @@ fn page(app: &App) -> String {
             value: app.observers.log.dropped_lines() as f64,
         },
     ];
+    if let Some(leases) = app.service.accounts().leases() {
+        values.extend(of_leases(&leases));
+    }
     // A small file: reading it takes microseconds. One that is damaged is reported by the next pull.
     let newest = app.pulls.as_deref().and_then(|data| PullState::read(data).ok().flatten());
     values.extend(newest.map(|newest| {
@@ -142,4 +146,34 @@ fn page(app: &App) -> String {
         )
     }));
     app.observers.metrics.render(&values)
+}
+
+/// Only where several servers share the ledger.
+fn of_leases(leases: &LeaseStatus) -> [CurrentValue<'static>; 8] {
+    let value = |kind, name, meaning, value| CurrentValue { name, kind, meaning, labels: "", value };
+    [
+        value("gauge", "leases", "accounts of which this server has leased something", leases.accounts as f64),
+        value("gauge", "leased_units", "units of monthly allotments left in leases", leases.units as f64),
+        value("gauge", "leased_credits", "credits of wallets left in leases", leases.credits as f64),
+        value("gauge", "calls_unreported", "calls in the journal that are not in the ledger", leases.unreported as f64),
+        value("gauge", "ledger_servers", "servers that share the ledger; 0: not known yet", f64::from(leases.servers)),
+        value(
+            "gauge",
+            "ledger_not_reached_seconds",
+            "time since the shared ledger was last reached",
+            leases.not_reached.as_secs_f64(),
+        ),
+        value(
+            "counter",
+            "calls_overtaken_total",
+            "calls refused because another server was faster",
+            leases.overtaken as f64,
+        ),
+        value(
+            "counter",
+            "borne_credits_total",
+            "credits of calls reported after the end of their lease that no account paid",
+            leases.borne as f64,
+        ),
+    ]
 }
