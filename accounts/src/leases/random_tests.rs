@@ -339,7 +339,7 @@ fn run(seed: u64) {
     let mut world = World::new(&mut random);
     for _ in 0..random.below(240) {
         world.step(&mut random);
-        if seed % 8 == 0 {
+        if seed.is_multiple_of(8) {
             world.check_leases(seed);
         }
     }
