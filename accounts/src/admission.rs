@@ -178,6 +178,10 @@ impl RateChecked {
     ) -> Result<Reserved, Refusal> {
         let Self { shared, key, left } = self;
         assert!(cost.0 <= CREDITS_MAX, "{operation} costs {cost} credits, more than a ledger entry can store");
+        let may_lease = idempotency.is_none() && shared.may_lease(&key, left);
+        if !may_lease {
+            shared.queue.check_open()?;
+        }
         let units = shared.monthly_units(&key, now);
         let claim = match idempotency {
             None => None,
@@ -191,11 +195,10 @@ impl RateChecked {
                 }
             }
         };
-        let may_lease = claim.is_none() && shared.may_lease(&key, left);
         let (hold, remaining) = hold(&shared, &key, cost, units, now.wall, may_lease)?;
         let budget = line_budgets::status(&key, now.wall);
         let call = AdmittedCall { operation, cost, hold, units, remaining, left, budget, now, key, shared, may_lease };
-        // Calls that a lease covers do not need the ledger now.
+        // A call that a lease covers does not need the ledger now.
         if call.hold.balance.lease.is_none()
             && let Err(error) = call.shared.queue.check_open()
         {

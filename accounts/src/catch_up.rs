@@ -71,7 +71,7 @@ struct NewerRecords {
 
 impl NewerRecords {
     fn read(changed: Vec<ChangedRecord>, posted: &LedgerState, reading: &StateReader) -> Result<Self, StateError> {
-        let mut entries = NewerEntries::default();
+        let mut entries = NewerEntries::after(posted);
         let (mut accounts, mut keys): (Vec<AccountRecord>, Vec<KeyRecord>) = Default::default();
         let (mut removed_accounts, mut removed_keys, mut retries) = (Vec::new(), Vec::new(), Vec::new());
         let mut people_changed = false;

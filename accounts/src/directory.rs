@@ -249,10 +249,12 @@ impl Directory {
             match self.accounts.get(&id) {
                 Some(state) => {
                     state.balance.reset_posted(balance, posted.months(id));
-                    self.take_over_leases(state, posted);
                     state.replace(record);
                 }
                 None => self.add_account(AccountState::new(record, AccountBalance::new(balance, posted.months(id)))),
+            }
+            if let Some(state) = self.accounts.get(&id) {
+                self.take_over_leases(state, posted);
             }
         }
         for record in stored.keys {

@@ -63,16 +63,15 @@ pub use leases::LeaseStatus;
 pub use settings::{DRAFT_DAYS, Durability, LEASE_SEC, RETRY_HORIZON_SEC, SESSION_DAYS, SESSION_IDLE_HOURS, Settings};
 
 use crate::state::{DataLock, STATE_FILE, State, StateError, StateStorage, create_data_directory};
-use directory::{Directory, lock};
+use catch_up::load_all;
+use directory::lock;
 use error::LedgerError;
 use hornbook_base::clock::Now;
-use idempotency::IdempotencyIndex;
 use leases::journal::Journal;
 use leases::journal_writer::JournalWriter;
 use leases::keeper::LeaseKeeper;
 use leases::local::Amounts;
 use leases::record::ServerId;
-use ledger::load::LedgerState;
 use shared::SharedAccounts;
 use writer::Writer;
 
@@ -171,22 +170,15 @@ impl Prepared {
         owed::repay(&state, &owed::noted(&*medium)?)?;
         medium.clear_owed()?;
         let reading = state.read()?;
-        let (posted, number) = (LedgerState::load(&reading)?, reading.number());
-        let journal_file = medium.open_journal()?;
-        let journal =
-            journal_file.as_ref().map(|file| Arc::new(Journal::new(ServerId(file.server()), settings.durability)));
-        let mut directory = Directory::of_server(journal.as_ref().map(|journal| journal.server));
-        let stored = directory::read_stored(&reading)?;
-        let counters = directory::read_counters(&reading, &directory.missing(&stored))?;
-        directory.take_over(stored, &counters, &posted);
-        directory.refill_windows(&reading, now)?;
-        let mut retries = IdempotencyIndex::default();
-        retries.reload(idempotency::read_all(&reading)?);
+        let number = reading.number();
+        let file = medium.open_journal()?;
+        let journal = file.as_ref().map(|file| Arc::new(Journal::new(ServerId(file.server()), settings.durability)));
+        let shared = Arc::new(SharedAccounts::new(settings, state, journal.clone()));
+        let posted = load_all(&shared, &reading)?;
+        shared.directory().refill_windows(&reading, now)?;
         drop(reading);
-        medium.set_mark(posted.head.mark());
-        let shared = Arc::new(SharedAccounts::new(settings, directory, retries, state, journal.clone()));
         let (mut keeper, mut started) = (None, None);
-        if let (Some(journal), Some(file)) = (journal, journal_file) {
+        if let Some((journal, file)) = journal.zip(file) {
             let known = posted.servers.get(&journal.server).cloned().unwrap_or_default();
             // Leases of an earlier run: nothing is left of them but what calls in the journal hold.
             for ((account, _), lease) in posted.leases.iter().filter(|((_, server), _)| *server == journal.server) {

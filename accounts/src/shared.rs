@@ -38,23 +38,18 @@ pub(crate) struct SharedAccounts {
 }
 
 impl SharedAccounts {
-    pub(super) fn new(
-        settings: Settings,
-        directory: Directory,
-        retries: IdempotencyIndex,
-        state: State,
-        journal: Option<Arc<Journal>>,
-    ) -> Self {
+    /// Nothing is in memory yet.
+    pub(super) fn new(settings: Settings, state: State, journal: Option<Arc<Journal>>) -> Self {
         // Another server could spend what a call was answered with before its commit.
         let durability = if journal.is_some() { Durability::Strict } else { settings.durability };
         Self {
             settings,
-            directory: RwLock::new(directory),
+            directory: RwLock::new(Directory::of_server(journal.as_ref().map(|journal| journal.server))),
             queue: WriterQueue::new(durability, state.medium().look_every()),
             journal,
             medium: Arc::clone(state.medium()),
             store: RwLock::new(Some(state)),
-            retries: Arc::new(Mutex::new(retries)),
+            retries: Arc::default(),
             seal_key: Mutex::default(),
             passwords_checked: AtomicU64::new(0),
             trouble: Mutex::default(),

@@ -154,8 +154,11 @@ impl Writer {
                 });
                 Posting::Overtaken
             } else {
-                append_post(&mut poster, post, post.hold.balance.from_allotment)?
-                    .map_or(Posting::Nothing, Posting::Made)
+                let units = match (post.kind, keeper) {
+                    (PostKind::Refund, Some((keeper, changes))) => keeper.units_of(post, changes),
+                    _ => post.hold.balance.from_allotment,
+                };
+                append_post(&mut poster, post, units)?.map_or(Posting::Nothing, Posting::Made)
             });
         }
         if let (Some(keeper), Some(changes)) = (&mut self.leases, &mut leases) {

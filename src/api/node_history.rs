@@ -15,7 +15,7 @@ impl Corpus {
         self.shelf.kept().iter().map(|kept| kept.id())
     }
 
-    /// This snapshot, and those that are kept beside it.
+    /// This snapshot, then those on its shelf.
     pub(super) fn with_shelved(self: &Arc<Self>) -> impl Iterator<Item = &Arc<Self>> {
         std::iter::once(self).chain(self.shelf.kept())
     }

@@ -11,7 +11,7 @@ use crate::directory::AccountState;
 use crate::error::ChangeError;
 use crate::ids::{AccountId, Credits, EntryNumber};
 use crate::job::AfterCommit;
-use crate::leases::keeper::may_take;
+use crate::leases::unleased::may_take;
 use crate::ledger::entry::{Draft, EntryKind, Reference};
 use crate::ledger::poster::LedgerTransaction;
 

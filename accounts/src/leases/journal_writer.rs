@@ -59,7 +59,7 @@ impl JournalWriter {
             }
         }
         let left = self.journal.queue.end().into_iter().filter_map(WriterJob::into_post).collect();
-        fail(&self.shared, left).into_iter().for_each(|post| post.hold.release(&post.key));
+        give_up(&self.shared, left, LedgerError::Closed).into_iter().for_each(|post| post.hold.release(&post.key));
     }
 
     /// Returns the number of callers that were answered.
@@ -70,7 +70,7 @@ impl JournalWriter {
         let Err((error, posts)) = write(&self.journal, self.file.as_deref(), posts) else { return count };
         self.shared.record_error(&error);
         self.journal.queue.close(LedgerError::Unavailable);
-        let uncertain = fail(&self.shared, posts);
+        let uncertain = give_up(&self.shared, posts, LedgerError::OutcomeUnknown);
         // An engine that failed once does not work any more.
         drop(self.file.take());
         self.file = repair(&self.shared, &self.journal, first);
@@ -139,8 +139,8 @@ fn record_of(post: &Post) -> JournalRecord {
     }
 }
 
-/// Answers the callers of a failed write, and returns its debits. Refunds go to the ledger's writer.
-fn fail(shared: &SharedAccounts, posts: Vec<Post>) -> Vec<Post> {
+/// Answers the callers of debits that are not written for sure, and returns these. Refunds go to the ledger's writer.
+fn give_up(shared: &SharedAccounts, posts: Vec<Post>, error: LedgerError) -> Vec<Post> {
     let mut debits = Vec::new();
     for mut post in posts {
         post.journal_number = None;
@@ -149,7 +149,7 @@ fn fail(shared: &SharedAccounts, posts: Vec<Post>) -> Vec<Post> {
             PostKind::Debit => {
                 post.placed.set_journal_number(None);
                 if let Some(promise) = post.promise.take() {
-                    promise.answer(Err(LedgerError::OutcomeUnknown));
+                    promise.answer(Err(error));
                 }
                 debits.push(post);
             }
@@ -173,11 +173,9 @@ fn repair(shared: &SharedAccounts, journal: &Journal, first: u64) -> Option<Box<
             Err(error) => shared.record_error(&error),
         }
         let goes_on = journal.queue.pause(PAUSE);
-        for job in journal.queue.drain() {
-            if let Some(post) = job.into_post() {
-                fail(shared, vec![post]).into_iter().for_each(|post| post.hold.release(&post.key));
-            }
-        }
+        // These were never written.
+        let waiting = journal.queue.drain().into_iter().filter_map(WriterJob::into_post).collect();
+        give_up(shared, waiting, LedgerError::Unavailable).into_iter().for_each(|post| post.hold.release(&post.key));
         if !goes_on {
             return None;
         }

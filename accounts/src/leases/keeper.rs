@@ -5,15 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use hornbook_base::clock::{Month, UnixMillis};
+use hornbook_base::clock::UnixMillis;
 
 use super::journal::Journal;
 use super::local::{Amounts, LeaseId};
 use super::record::{Lease, ServerId, ServerRecord, UnfinishedCall};
-use super::terms::{Adjustment, LateCharge, Unleased, adjust, late_charge};
+use super::renewal::{Renewed, Touched, renew_one, touch, usable_for};
+use super::terms::{LateCharge, late_charge};
+use super::unleased::own_lease;
 use crate::balance::MonthlyUnits;
 use crate::directory::AccountState;
-use crate::entropy::{Entropy, SystemEntropy};
 use crate::ids::{AccountId, EntryNumber};
 use crate::job::{EntrySlot, Post, PostKind};
 use crate::ledger::entry::{Draft, EntryKind, EntryNote, Reference};
@@ -114,16 +115,6 @@ struct LeaseGrant {
     usable_until: Instant,
 }
 
-/// An account whose lease a transaction looks at.
-struct Touched {
-    account: Arc<AccountState>,
-    units: MonthlyUnits,
-    may_lease: bool,
-    /// What this transaction reports of the lease.
-    reporting: Amounts,
-    returns: bool,
-}
-
 impl LeaseKeeper {
     pub(crate) fn new(journal: Arc<Journal>, settings: &Settings, unreported: Vec<Post>) -> Self {
         // Debits of an earlier run whose refunds are still to be reported.
@@ -178,8 +169,7 @@ impl LeaseKeeper {
             let reported = match post.kind {
                 PostKind::Debit => self.report_debit(poster, post, &mut changes)?,
                 PostKind::Refund => {
-                    let late = post.placed.get().and_then(|debit| self.late_units(debit, &changes));
-                    let units = late.unwrap_or(post.hold.balance.from_allotment);
+                    let units = self.units_of(post, &changes);
                     append_post(poster, post, units)?.map_or(Reported::Nothing, |_| Reported::Made)
                 }
             };
@@ -209,8 +199,10 @@ impl LeaseKeeper {
         Ok(Reported::Late)
     }
 
-    fn late_units(&self, debit: EntryNumber, changes: &LeaseChanges) -> Option<u32> {
-        changes.late.get(&debit).or_else(|| self.late.get(&debit)).copied()
+    /// What a call takes from the allotment, or took: a late one is not split as it was held.
+    pub(crate) fn units_of(&self, post: &Post, changes: &LeaseChanges) -> u32 {
+        let late = post.placed.get().and_then(|debit| changes.late.get(&debit).or_else(|| self.late.get(&debit)));
+        late.copied().unwrap_or(post.hold.balance.from_allotment)
     }
 
     /// The calls that a transaction reports.
@@ -362,8 +354,7 @@ impl LeaseKeeper {
     }
 
     fn open_call(&self, post: &Post, changes: &LeaseChanges) -> ReportedCall {
-        let late = post.placed.get().and_then(|debit| self.late_units(debit, changes));
-        ReportedCall { slot: post.placed.clone(), units: late.unwrap_or(post.hold.balance.from_allotment) }
+        ReportedCall { slot: post.placed.clone(), units: self.units_of(post, changes) }
     }
 
     /// The transaction is durable.
@@ -426,96 +417,6 @@ impl LeaseKeeper {
     }
 }
 
-/// How long a lease is used: shorter than it lasts, because clocks do not run at the same speed.
-fn usable_for(lease_millis: i64) -> Duration {
-    Duration::from_millis((lease_millis - lease_millis / 20).max(0).unsigned_abs())
-}
-
-fn touch<'t>(
-    touched: &'t mut BTreeMap<AccountId, Touched>,
-    account: &Arc<AccountState>,
-    units: MonthlyUnits,
-) -> &'t mut Touched {
-    let entry = touched.entry(account.id).or_insert_with(|| Touched {
-        account: Arc::clone(account),
-        units,
-        may_lease: false,
-        reporting: Amounts::default(),
-        returns: false,
-    });
-    if units.month > entry.units.month {
-        entry.units = units;
-    }
-    entry
-}
-
-/// The part of the account that this server's lease needs after the transaction.
-fn own_lease(account: &AccountState, reporting: Amounts, month: i32) -> Amounts {
-    account.balance.lease().map_or(Amounts::default(), |lease| {
-        let needed = lease.left.plus(lease.outstanding.minus(reporting));
-        let units = if lease.month == month { needed.units } else { 0 };
-        Amounts { units, ..needed }
-    })
-}
-
-enum Renewed {
-    Granted { id: LeaseId, month: i32, added: Amounts },
-    Ended,
-    Nothing,
-}
-
-fn renew_one(
-    poster: &mut LedgerTransaction<'_>,
-    touched: &Touched,
-    server: ServerId,
-    ends_at: UnixMillis,
-) -> Result<Renewed, StateError> {
-    let (id, balance) = (touched.account.id, &touched.account.balance);
-    let stored = poster.lease(id, server);
-    let local = balance.lease().filter(|lease| stored.is_some_and(|stored| stored.id == lease.id));
-    let Some(lease) = local else {
-        // The lease of an earlier run of this server is returned.
-        poster.put_lease(id, server, None);
-        if !touched.may_lease {
-            return Ok(Renewed::Nothing);
-        }
-        let free = poster.unleased(id, touched.units, Some(server));
-        let Adjustment::Add(added) = adjust(Amounts::default(), free) else { return Ok(Renewed::Nothing) };
-        let (lease, month) = (new_lease_id()?, touched.units.month);
-        poster.put_lease(id, server, Some(Lease { id: lease, month, amounts: added, ends_at, is_recalled: false }));
-        return Ok(Renewed::Granted { id: lease, month, added });
-    };
-    let returns = touched.returns || lease.month != touched.units.month;
-    let free = poster.unleased(id, touched.units, Some(server));
-    let free = free.minus(own_lease(&touched.account, touched.reporting, touched.units.month));
-    let mut added = Amounts::default();
-    if returns {
-        balance.take_back(Amounts { units: u32::MAX, credits: u32::MAX });
-    } else {
-        match adjust(lease.left, free) {
-            Adjustment::Add(more) => added = more,
-            Adjustment::Return(surplus) => drop(balance.take_back(surplus)),
-            Adjustment::Keep => {}
-        }
-    }
-    let needed = own_lease(&touched.account, touched.reporting, lease.month);
-    let amounts = needed.plus(added);
-    if amounts.total() == 0 {
-        poster.put_lease(id, server, None);
-        return Ok(Renewed::Ended);
-    }
-    let is_recalled = false;
-    poster.put_lease(id, server, Some(Lease { id: lease.id, month: lease.month, amounts, ends_at, is_recalled }));
-    Ok(Renewed::Granted { id: lease.id, month: lease.month, added })
-}
-
-fn new_lease_id() -> Result<LeaseId, StateError> {
-    let mut bytes = [0; 8];
-    let filled = SystemEntropy.fill(&mut bytes);
-    filled.map_err(|e| StateError::file("read random bytes from", std::path::Path::new("/dev/urandom"), e))?;
-    Ok(LeaseId(u64::from_le_bytes(bytes)))
-}
-
 /// Charges a call whose lease is over. Returns its entry and how it is paid.
 fn append_late(poster: &mut LedgerTransaction<'_>, post: &Post) -> (EntryNumber, LateCharge) {
     let account = post.key.account.id;
@@ -555,58 +456,5 @@ fn settle_reported(post: &Post, reported: Reported, is_late: bool) {
             }
         }
         (PostKind::Refund, _) => {}
-    }
-}
-
-/// Whether a change may take credits from a wallet: other servers have not leased them. What is left of this server's own
-/// lease gives way.
-pub(crate) fn may_take(
-    poster: &mut LedgerTransaction<'_>,
-    shared: &SharedAccounts,
-    account: &AccountState,
-    credits: u32,
-) -> bool {
-    let own = shared.journal.as_ref().map(|journal| journal.server);
-    let free = poster.unleased(account.id, MonthlyUnits { month: 0, limit: 0 }, own);
-    let taken = Amounts { units: 0, credits };
-    let needed = || own_lease(account, Amounts::default(), 0).credits;
-    if !free.minus(Amounts { units: 0, credits: needed() }).covers(taken) {
-        account.balance.take_back(taken);
-    }
-    if !free.minus(Amounts { units: 0, credits: needed() }).covers(taken) {
-        shared.journal.iter().for_each(|journal| journal.recall(account.id));
-        return false;
-    }
-    // What gave way must not come back when the leases are read again.
-    if let Some((own, lease)) = own.and_then(|own| Some((own, poster.lease(account.id, own)?))) {
-        let amounts = Amounts { credits: lease.amounts.credits.min(needed()), ..lease.amounts };
-        poster.put_lease(account.id, own, Some(Lease { amounts, ..lease }));
-    }
-    true
-}
-
-impl LedgerTransaction<'_> {
-    /// What nobody but `except` has leased of an account.
-    pub(crate) fn unleased(&self, account: AccountId, units: MonthlyUnits, except: Option<ServerId>) -> Unleased {
-        let used = self.allotment_used(account, Month(units.month));
-        let mut free = Unleased { units: units.limit.saturating_sub(used), credits: self.wallet(account).balance };
-        for (server, lease) in self.leases_of(account) {
-            if Some(server) != except {
-                let units = if lease.month == units.month { lease.amounts.units } else { 0 };
-                free = free.minus(Amounts { units, ..lease.amounts });
-            }
-        }
-        free
-    }
-
-    /// Takes a call from its lease, if that is still in force and has enough.
-    fn draw_lease(&mut self, server: ServerId, post: &Post) -> bool {
-        let (account, hold) = (post.key.account.id, post.hold.balance);
-        let lease = self.lease(account, server).filter(|lease| Some(lease.id) == hold.lease);
-        let Some(lease) = lease.filter(|lease| lease.amounts.at_most(hold.amounts()) == hold.amounts()) else {
-            return false;
-        };
-        self.put_lease(account, server, Some(Lease { amounts: lease.amounts.minus(hold.amounts()), ..lease }));
-        true
     }
 }

@@ -8,7 +8,7 @@
 //! calls are reported, they are charged to what the account still has.
 //!
 //! `local` is a lease in memory, `terms` decides how large leases are and what late calls cost,
-//! `journal_writer` writes calls to the journal's file, `keeper` takes, renews, reports and returns leases in
+//! `journal_writer` writes calls to the journal's file, `keeper` reports calls and keeps leases up to date in
 //! the transactions of the ledger's writer.
 
 pub(crate) mod journal;
@@ -19,9 +19,11 @@ pub(crate) mod local;
 #[cfg(test)]
 mod random_tests;
 pub(crate) mod record;
+mod renewal;
 #[cfg(test)]
 mod shared_memory;
 mod status;
 pub(crate) mod terms;
+pub(crate) mod unleased;
 
 pub use status::LeaseStatus;

@@ -20,7 +20,7 @@ use crate::error::{ChangeError, LedgerError, Refusal};
 use crate::ids::{AccountId, Credits};
 use crate::job::{Change, WriterJob};
 use crate::key::KeyKind;
-use crate::leases::keeper::may_take;
+use crate::leases::unleased::may_take;
 use crate::ledger::entry::{Draft, EntryKind, EntryNote, Reference};
 use crate::ledger::load::LedgerState;
 use crate::ledger::verify::{VerifyReport, verify_state};

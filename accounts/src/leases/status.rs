@@ -11,7 +11,7 @@ use crate::error::LedgerError;
 /// Without a lease, a server that did not reach the ledger for so long is not ready.
 const REACHED_WITHIN: Duration = Duration::from_secs(5);
 
-/// The leases of a server, and how it stands with the ledger that it shares.
+/// What a server has leased, and whether it reaches the ledger that it shares.
 #[derive(Clone, Copy, Debug)]
 pub struct LeaseStatus {
     /// Accounts of which the server has leased something.

@@ -26,18 +26,35 @@ pub(crate) struct LedgerTransaction<'p> {
 
 /// The changes to the posted state, applied once the poster's commit is durable.
 pub(crate) struct Changes {
-    head: LedgerHead,
-    tail: TailBlock,
-    wallets: HashMap<AccountId, Wallet>,
-    allotments: BTreeMap<(AccountId, Month), u32>,
+    pub(super) head: LedgerHead,
+    pub(super) tail: TailBlock,
+    pub(super) wallets: HashMap<AccountId, Wallet>,
+    pub(super) allotments: BTreeMap<(AccountId, Month), u32>,
     /// None for spending that is no longer kept.
-    spending: BTreeMap<(KeyId, SpendingWindow), Option<u64>>,
-    operations: HashMap<String, OperationCode>,
+    pub(super) spending: BTreeMap<(KeyId, SpendingWindow), Option<u64>>,
+    pub(super) operations: HashMap<String, OperationCode>,
     /// None for leases that ended.
-    leases: BTreeMap<(AccountId, ServerId), Option<Lease>>,
-    servers: BTreeMap<ServerId, ServerRecord>,
+    pub(super) leases: BTreeMap<(AccountId, ServerId), Option<Lease>>,
+    pub(super) servers: BTreeMap<ServerId, ServerRecord>,
     /// The administrative acts that this transaction records.
     pub(crate) acts: Vec<AuditRecord>,
+}
+
+impl Changes {
+    /// None yet.
+    pub(super) fn to(posted: &LedgerState) -> Self {
+        Self {
+            head: posted.head,
+            tail: posted.tail.clone(),
+            wallets: HashMap::new(),
+            allotments: BTreeMap::new(),
+            spending: BTreeMap::new(),
+            operations: HashMap::new(),
+            leases: BTreeMap::new(),
+            servers: BTreeMap::new(),
+            acts: Vec::new(),
+        }
+    }
 }
 
 /// Changes that are durable, and the number of their commit.
@@ -48,18 +65,7 @@ pub(crate) struct Committed {
 
 impl<'p> LedgerTransaction<'p> {
     pub(crate) fn new(writing: StateWriter, posted: &'p LedgerState) -> Self {
-        let changes = Changes {
-            head: posted.head,
-            tail: posted.tail.clone(),
-            wallets: HashMap::new(),
-            allotments: BTreeMap::new(),
-            spending: BTreeMap::new(),
-            operations: HashMap::new(),
-            leases: BTreeMap::new(),
-            servers: BTreeMap::new(),
-            acts: Vec::new(),
-        };
-        Self { writing, posted, changes, full_blocks: Vec::new() }
+        Self { writing, posted, changes: Changes::to(posted), full_blocks: Vec::new() }
     }
 
     /// Appends a draft as the next entry. Admission held its credits before, so an overdrawn wallet
