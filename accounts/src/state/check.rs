@@ -14,7 +14,8 @@ pub(crate) const HEAD_KEY: &[u8] = b"ledger";
 pub(super) fn integrity(database: &mut dyn StateDatabase, place: &str) -> Result<(), StateError> {
     let before = head(database)?;
     database.check_integrity(place)?;
-    if head(database)? == before {
+    // Other servers of the same database may have made the ledger longer meanwhile.
+    if !is_older(head(database)?, before) {
         return Ok(());
     }
     let what = "its newest commit is unreadable, and an older one would replace it".to_owned();
@@ -47,21 +48,27 @@ pub(super) fn not_older_than_mark(
     marked: LedgerMark,
     place: &str,
 ) -> Result<(), StateError> {
-    let head = head(database)?.unwrap_or(LedgerMark { entries: 0, hash: [0; 32] });
-    let rewritten = head.entries == marked.entries && head.hash != marked.hash;
-    if head.entries < marked.entries || rewritten {
+    let head = head(database)?;
+    if is_older(head, marked) {
         let place = place.to_owned();
         return Err(StateError::OlderThanMark { place, entries: head.entries, marked: marked.entries });
     }
     Ok(())
 }
 
-fn head(database: &dyn StateDatabase) -> Result<Option<LedgerMark>, StateError> {
-    let Some(bytes) = StateReader::begin(database)?.get(StateTable::Meta, HEAD_KEY)? else { return Ok(None) };
+/// Whether a ledger lacks entries that it once had.
+fn is_older(head: LedgerMark, known: LedgerMark) -> bool {
+    head.entries < known.entries || (head.entries == known.entries && head.hash != known.hash)
+}
+
+fn head(database: &dyn StateDatabase) -> Result<LedgerMark, StateError> {
+    let Some(bytes) = StateReader::begin(database)?.get(StateTable::Meta, HEAD_KEY)? else {
+        return Ok(LedgerMark { entries: 0, hash: [0; 32] });
+    };
     let damaged = || StateError::bad_record(StateTable::Meta.name(), HEAD_KEY);
     let (entries, rest) = bytes.split_first_chunk().ok_or_else(damaged)?;
     let hash = rest.first_chunk().ok_or_else(damaged)?;
-    Ok(Some(LedgerMark { entries: u64::from_le_bytes(*entries), hash: *hash }))
+    Ok(LedgerMark { entries: u64::from_le_bytes(*entries), hash: *hash })
 }
 
 fn with_place(error: StateError, place: &str) -> StateError {
