@@ -7,7 +7,6 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use hornbook_accounts::LeaseStatus;
-use hornbook_pack::PullState;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Method, Request, StatusCode};
@@ -18,7 +17,7 @@ use super::connection_loop::Protocols;
 use super::reply::HttpReply;
 use super::request_stream::{Bodies, RefusedRequest, RequestStream};
 use super::timeouts::Timeouts;
-use super::{App, answer, no_such_path};
+use super::{App, answer, needs_newest, no_such_path};
 use crate::api::headers::REQUEST_ID;
 use crate::metrics::{CurrentValue, Gauge};
 use crate::mount::Methods;
@@ -71,7 +70,7 @@ fn respond(app: &App, request: &Request<Incoming>) -> HttpReply {
         }
         "/metrics" => answer::metrics(page(app)),
         "/healthz" => answer::probe(StatusCode::OK, "live"),
-        "/readyz" => app.readiness(),
+        "/readyz" => app.readiness(needs_newest(request.uri().query())),
         path => answer::failed(&no_such_path(path).into(), &id, None),
     };
     finished(reply, &id, request.method().as_str())
@@ -135,10 +134,7 @@ fn page(app: &App) -> String {
     if let Some(leases) = app.service.accounts().leases() {
         values.extend(of_leases(&leases));
     }
-    // A small file: reading it takes microseconds. One that is damaged is reported by the next pull.
-    let newest = app.pulls.as_deref().and_then(|data| PullState::read(data).ok().flatten());
-    values.extend(newest.map(|newest| {
-        let is_newest = newest.snapshot == corpus.id();
+    values.extend(app.serves_newest().map(|is_newest| {
         gauge(
             "snapshot_is_newest",
             "1 while the served snapshot is the newest one that a pull found in the channel",

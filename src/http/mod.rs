@@ -58,6 +58,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use hornbook_accounts::entropy::Entropy;
 use hornbook_base::clock::UnixMillis;
+use hornbook_pack::PullState;
 use http_date::http_date;
 use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, CONNECTION, DATE, HeaderValue, STRICT_TRANSPORT_SECURITY};
@@ -382,7 +383,7 @@ impl App {
             None => answer::failed(&no_such_path(checked.path).into(), id, None),
             Some(RouteTarget::OtherMethod(methods)) => answer::method_not_allowed(&head.method, methods, id),
             Some(RouteTarget::Live) => answer::probe(StatusCode::OK, "live"),
-            Some(RouteTarget::Ready) => self.readiness(),
+            Some(RouteTarget::Ready) => self.readiness(needs_newest(head.uri.query())),
             Some(RouteTarget::Document(document)) => match self.documents.of(&self.service, corpus).await {
                 Ok(documents) => answer::document(documents.get(document), checked.headers, &self.packing).await,
                 Err(error) => answer::failed(&error.into(), id, None),
@@ -462,7 +463,15 @@ impl App {
         response
     }
 
-    fn readiness(&self) -> HttpReply {
+    /// Whether the served snapshot is the newest one that a pull found in the channel. None if nothing was pulled.
+    fn serves_newest(&self) -> Option<bool> {
+        // A small file: reading it takes microseconds. One that is damaged is reported by the next pull.
+        let newest = self.pulls.as_deref().and_then(|data| PullState::read(data).ok().flatten())?;
+        Some(newest.snapshot == self.service.corpus().id())
+    }
+
+    /// Older law is better than none: being behind matters only to those who ask for it.
+    fn readiness(&self, needs_newest: bool) -> HttpReply {
         if self.draining.load(Ordering::Relaxed) {
             return answer::probe(StatusCode::SERVICE_UNAVAILABLE, "stopping");
         }
@@ -470,6 +479,9 @@ impl App {
             return answer::probe(StatusCode::SERVICE_UNAVAILABLE, "snapshot_damaged");
         }
         match self.service.accounts().readiness() {
+            Ok(()) if needs_newest && self.serves_newest() == Some(false) => {
+                answer::probe(StatusCode::SERVICE_UNAVAILABLE, "snapshot_behind")
+            }
             Ok(()) => answer::probe(StatusCode::OK, "ready"),
             Err(error) => answer::probe(StatusCode::SERVICE_UNAVAILABLE, ApiError::from(error).code.code()),
         }
@@ -480,6 +492,11 @@ fn https_only(settings: &HttpSettings) -> Option<HeaderValue> {
     let seconds = u64::from(settings.https_only_days) * 86_400;
     let is_ours = settings.tls.is_some() && seconds > 0;
     is_ours.then(|| HeaderValue::try_from(format!("max-age={seconds}")).ok()).flatten()
+}
+
+/// Whether a probe asks for a server that is not behind the channel: `/readyz?newest`.
+fn needs_newest(query: Option<&str>) -> bool {
+    query.is_some_and(|query| query.split('&').any(|name| name.split('=').next() == Some("newest")))
 }
 
 fn no_such_path(path: &str) -> ApiError {

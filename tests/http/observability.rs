@@ -224,19 +224,25 @@ fn metrics_count_answers_stages_errors_and_connections() {
 }
 
 #[test]
-fn metrics_say_whether_the_newest_pulled_snapshot_is_served() {
+fn metrics_and_a_probe_say_whether_the_newest_pulled_snapshot_is_served() {
     const IS_NEWEST: &str = "hornbook_snapshot_is_newest";
     let data = tempfile::tempdir().unwrap();
     let server = TestServer::start_with(generous_tariff(), |http| http.pulls = Some(data.path().to_owned()));
+    let probe = |path| server.get_with(path, &[]);
     assert!(!server.metrics().contains(IS_NEWEST), "nothing was pulled");
+    assert_eq!(probe("/readyz?newest").status, 200, "it follows no channel");
     let pulled = |snapshot: &str| {
         let record = json!({ "channel": "us-law", "sequence": 7, "snapshot": snapshot, "accepted": "2026-11-29" });
         std::fs::write(data.path().join(PULL_STATE_FILE_NAME), record.to_string()).unwrap();
         server.metric_value(IS_NEWEST)
     };
     assert_eq!(pulled("0123456789abcdef0123456789abcdef"), 0.0);
+    assert_eq!(probe("/readyz").status, 200, "older law is better than none");
+    let behind = probe("/readyz?newest");
+    assert_eq!((behind.status, &behind.json()["status"]), (503, &json!("snapshot_behind")));
+    assert_eq!(server.get_from_metrics_listener("GET", "/readyz?newest").status, 503);
     assert_eq!(pulled(server.service.corpus().id()), 1.0);
-    assert_eq!(server.get_with("/readyz", &[]).status, 200);
+    assert_eq!(probe("/readyz?newest").status, 200);
 }
 
 #[test]
