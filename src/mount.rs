@@ -12,6 +12,7 @@ use ::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use ::http::{HeaderMap, Method, Response, StatusCode};
 use bytes::Bytes;
 use futures_util::Stream;
+use hornbook_accounts::Accounts;
 use hornbook_accounts::admission::MeteringReceipt;
 use hornbook_accounts::people::LINK_PATH;
 use hornbook_accounts::rate_limit::RateRemaining;
@@ -41,6 +42,11 @@ pub trait Mount: Send + Sync {
     fn methods(&self, path: &str) -> Methods;
 
     fn limit(&self) -> RateLimitedBy;
+
+    /// Whether what other servers of the same accounts changed a moment ago must be known before this request is answered.
+    fn needs_newest(&self, _headers: &HeaderMap, _accounts: &Accounts) -> bool {
+        false
+    }
 
     fn answer<'a>(&'a self, request: MountRequest<'a>) -> MountFuture<'a>;
 

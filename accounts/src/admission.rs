@@ -46,6 +46,11 @@ impl Accounts {
         self.caller(&plain_key(key)?, now)
     }
 
+    /// Whether the directory has this key, or has no need to: nobody made a key with a wrong form.
+    pub fn knows_key(&self, key: &str) -> bool {
+        PlainKey::parse(key).is_none_or(|plain| self.shared.directory().find(&plain).is_some())
+    }
+
     fn caller(&self, plain: &PlainKey, now: Now) -> Result<Caller, Refusal> {
         let refuse = |why| Refusal::Key(why);
         let directory = self.shared.directory();

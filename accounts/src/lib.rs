@@ -130,6 +130,19 @@ impl Accounts {
         self.shared.queue.check_open()
     }
 
+    /// Whether other servers may change the accounts, too.
+    pub fn is_shared(&self) -> bool {
+        self.shared.queue.has_others()
+    }
+
+    /// Waits until what other servers changed before this call is known here. Does not wait if they cannot change anything, or
+    /// if their changes cannot be read now.
+    pub async fn catch_up(&self) {
+        if let Some(caught_up) = self.shared.queue.follow() {
+            caught_up.await;
+        }
+    }
+
     /// The last error of the state file, for the log.
     pub fn last_trouble(&self) -> Option<String> {
         self.shared.last_error()

@@ -9,6 +9,7 @@ use hornbook_base::clock::SteadyMicros;
 
 use super::error::LedgerError;
 use super::job::{Change, Post, WriterJob};
+use super::reply::{ReplyReceiver, ReplySender, reply_channel};
 use super::settings::Durability;
 
 /// While this many jobs wait, new debits and changes are refused.
@@ -35,6 +36,8 @@ pub(crate) struct WriterQueue {
 #[derive(Default)]
 struct QueueState {
     jobs: VecDeque<WriterJob>,
+    /// Callers who want the changes of other servers to be known.
+    followers: Vec<ReplySender<()>>,
     /// A caller waits for the answer: the window ends at once.
     urgent: bool,
     /// The writer sleeps until this many jobs wait.
@@ -50,8 +53,8 @@ struct QueueState {
 pub(crate) enum Batch {
     Posts(Vec<Post>),
     Change(Change),
-    /// Nothing to do for a while: other servers may have changed something.
-    CatchUp,
+    /// Somebody asks, or there was nothing to do for a while: other servers may have changed something.
+    CatchUp(Vec<ReplySender<()>>),
     Stop,
 }
 
@@ -130,6 +133,22 @@ impl WriterQueue {
         Ok(())
     }
 
+    pub(crate) fn has_others(&self) -> bool {
+        self.look_every.is_some()
+    }
+
+    /// Asks for the changes that other servers made until now. None if nobody else changes anything, or nothing can be read.
+    pub(crate) fn follow(&self) -> Option<ReplyReceiver<()>> {
+        let mut waiting = self.lock();
+        if !self.has_others() || waiting.closed.is_some() || waiting.followers.len() >= QUEUED_MAX {
+            return None;
+        }
+        let (promise, followed) = reply_channel();
+        waiting.followers.push(promise);
+        self.arrived.notify_one();
+        Some(followed)
+    }
+
     fn wake(&self, waiting: &QueueState) {
         if waiting.jobs.len() >= waiting.wanted || waiting.urgent && self.durability == Durability::Window {
             self.arrived.notify_one();
@@ -142,18 +161,23 @@ impl WriterQueue {
         let mut waiting = self.lock();
         waiting.oldest_under_way = None;
         waiting.wanted = 1;
-        let is_idle = |waiting: &mut QueueState| waiting.jobs.is_empty() && !waiting.stopping;
+        let is_idle =
+            |waiting: &mut QueueState| waiting.jobs.is_empty() && waiting.followers.is_empty() && !waiting.stopping;
         waiting = match self.look_every {
             None => self.arrived.wait_while(waiting, is_idle).unwrap_or_else(PoisonError::into_inner),
             Some(pause) => {
                 let waited = self.arrived.wait_timeout_while(waiting, pause, is_idle);
                 let (waiting, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
                 if timeout.timed_out() {
-                    return Batch::CatchUp;
+                    return Batch::CatchUp(Vec::new());
                 }
                 waiting
             }
         };
+        // They wait for a single read; jobs that arrive meanwhile are one batch.
+        if !waiting.followers.is_empty() {
+            return Batch::CatchUp(std::mem::take(&mut waiting.followers));
+        }
         let (wanted, longest) = match self.durability {
             Durability::Window if !waiting.urgent => (usize::MAX, WINDOW),
             _ => (expected, COMEBACK_WAIT),
@@ -202,6 +226,7 @@ impl WriterQueue {
         let mut waiting = self.lock();
         waiting.oldest_waiting = None;
         waiting.oldest_under_way = None;
+        waiting.followers.clear();
         waiting.jobs.drain(..).collect()
     }
 
@@ -215,6 +240,7 @@ impl WriterQueue {
         let mut waiting = self.lock();
         self.set_closed(&mut waiting, Some(LedgerError::Closed));
         waiting.gone = true;
+        waiting.followers.clear();
         waiting.jobs.drain(..).collect()
     }
 

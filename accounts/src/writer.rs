@@ -88,9 +88,18 @@ impl Writer {
                     self.change(change);
                     self.report_if_due();
                 }
-                Batch::CatchUp if self.report_if_due() => {}
-                Batch::CatchUp => self.follow(),
-                Batch::Stop if self.leases.is_some() => return self.leave(),
+                Batch::CatchUp(followers) => {
+                    if !self.report_if_due() {
+                        self.follow();
+                    }
+                    followers.into_iter().for_each(|follower| follower.answer(()));
+                }
+                Batch::Stop if self.leases.is_some() => {
+                    if let Err(error) = self.leave() {
+                        self.shared.record_error(&error);
+                    }
+                    return;
+                }
                 Batch::Stop => return,
             }
         }
@@ -276,18 +285,18 @@ impl Writer {
     }
 
     /// Reports the calls of the journal, and returns all leases. If the database is out of reach, the next start does both.
-    pub(crate) fn leave(&mut self) {
+    pub(crate) fn leave(&mut self) -> Result<(), StateError> {
         loop {
             match self.try_post(&[], true) {
                 Ok(Posted { committed, leases, .. }) => {
                     self.take_over(committed);
                     self.settle_leases(leases);
                     if self.leases.as_mut().is_none_or(|keeper| !keeper.has_calls()) {
-                        return;
+                        return Ok(());
                     }
                 }
                 Err(CommitFailure { error: StateError::ChangedElsewhere { .. }, .. }) => {}
-                Err(failure) => return self.shared.record_error(&failure.error),
+                Err(failure) => return Err(failure.error),
             }
         }
     }

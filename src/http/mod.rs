@@ -186,6 +186,9 @@ fn listen(address: SocketAddr, accept_queue_max: u32) -> std::io::Result<TcpList
     socket.listen(accept_queue_max.min(i32::MAX as u32))
 }
 
+/// How long an answer waits at most for what other servers changed.
+const CATCH_UP_MAX: Duration = Duration::from_secs(1);
+
 /// A request, with data about its connection.
 #[derive(Clone, Copy)]
 struct RequestContext<'r> {
@@ -379,6 +382,7 @@ impl App {
         {
             return answer::failed(&error.into(), id, None);
         }
+        self.catch_up(target.as_ref(), head).await;
         match target {
             None => answer::failed(&no_such_path(checked.path).into(), id, None),
             Some(RouteTarget::OtherMethod(methods)) => answer::method_not_allowed(&head.method, methods, id),
@@ -392,6 +396,21 @@ impl App {
                 self.operation(operation, path, checked, asked, corpus).await
             }
             Some(RouteTarget::Mount(mount)) => answer::of_mount(mount.answer(asked.request(&checked)).await),
+        }
+    }
+
+    /// Where several servers share the accounts: a key or a sign-in that another one made a moment ago is not refused, and a
+    /// person sees what they changed there. An unknown key costs a read that all of them wait for together.
+    async fn catch_up(&self, target: Option<&RouteTarget<'_>>, head: &Parts) {
+        let accounts = self.service.accounts();
+        if !accounts.is_shared() {
+            return;
+        }
+        let is_behind = bearer(&head.headers).is_some_and(|key| !accounts.knows_key(key))
+            || matches!(target, Some(RouteTarget::Mount(mount)) if mount.needs_newest(&head.headers, accounts));
+        if is_behind {
+            // Without the database, what is known here must do.
+            let _ = tokio::time::timeout(CATCH_UP_MAX, accounts.catch_up()).await;
         }
     }
 

@@ -7,6 +7,7 @@
 use ::http::header::{COOKIE, HeaderValue, SET_COOKIE};
 use ::http::{HeaderMap, Response};
 use bytes::Bytes;
+use hornbook_accounts::Accounts;
 use hornbook_accounts::key::{KeyDigest, LinkToken};
 
 /// The cookie with a person's session.
@@ -23,6 +24,11 @@ pub(super) struct BrowserCookies {
 impl BrowserCookies {
     pub(super) fn of(headers: &HeaderMap) -> Self {
         Self { session: cookie(headers, SESSION), form: cookie(headers, FORM) }
+    }
+
+    /// Whether the browser has a session that this server has not heard of.
+    pub(super) fn is_unknown_to(&self, accounts: &Accounts) -> bool {
+        self.session.as_ref().is_some_and(|session| !accounts.knows_session(session))
     }
 
     /// The token that forms of this browser must contain. It is derived from the session cookie or

@@ -4,9 +4,10 @@
 
 use std::sync::Arc;
 
-use ::http::Response;
 use ::http::header::{HeaderName, HeaderValue};
+use ::http::{HeaderMap, Response};
 use bytes::Bytes;
+use hornbook_accounts::Accounts;
 
 use super::changes;
 use super::check;
@@ -14,6 +15,7 @@ use super::contents;
 use super::coverage;
 use super::docs;
 use super::errors;
+use super::form_security::BrowserCookies;
 use super::indexing;
 use super::law;
 use super::law::address::{LawAddress, day_parameter};
@@ -118,6 +120,10 @@ impl Mount for PublicPages {
 
     fn limit(&self) -> RateLimitedBy {
         RateLimitedBy::ByAddress
+    }
+
+    fn needs_newest(&self, headers: &HeaderMap, accounts: &Accounts) -> bool {
+        BrowserCookies::of(headers).is_unknown_to(accounts)
     }
 
     fn answer<'a>(&'a self, request: MountRequest<'a>) -> MountFuture<'a> {

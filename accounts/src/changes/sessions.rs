@@ -112,6 +112,11 @@ impl Accounts {
         Ok(token)
     }
 
+    /// Whether the directory has this session, live or not.
+    pub fn knows_session(&self, token: &LinkToken) -> bool {
+        self.shared.directory().register.session(&token.digest()).is_some()
+    }
+
     /// The person who is signed in with this token. Reads only memory, and counts as use of the session.
     pub fn session(&self, token: &LinkToken, now: Now) -> Option<SignedIn> {
         let digest = token.digest();

@@ -54,7 +54,7 @@ impl JournalWriter {
             match self.journal.queue.next(answered) {
                 Batch::Posts(posts) => answered = self.write_batch(posts),
                 // Only debits and refunds are queued here.
-                Batch::Change(_) | Batch::CatchUp => {}
+                Batch::Change(_) | Batch::CatchUp(_) => {}
                 Batch::Stop => break,
             }
         }

@@ -4,12 +4,14 @@
 
 use std::sync::Arc;
 
-use ::http::StatusCode;
+use ::http::{HeaderMap, StatusCode};
+use hornbook_accounts::Accounts;
 use maud::html;
 
 use super::html::TRACK_PATH;
 use crate::api::cards::{CHECKOUT_CANCELLED_PATH, PAID_PATH};
 use crate::mount::{Methods, Mount, MountFuture, MountRequest, MountResponse, RateLimitedBy};
+use crate::web::form_security::BrowserCookies;
 use crate::web::frame::{Page, SiteSection};
 use crate::web::page_context::PageContext;
 use crate::web::response::{self, CachePolicy};
@@ -56,6 +58,10 @@ impl Mount for ReturnPages {
 
     fn limit(&self) -> RateLimitedBy {
         RateLimitedBy::ByAddress
+    }
+
+    fn needs_newest(&self, headers: &HeaderMap, accounts: &Accounts) -> bool {
+        BrowserCookies::of(headers).is_unknown_to(accounts)
     }
 
     fn answer<'a>(&'a self, request: MountRequest<'a>) -> MountFuture<'a> {

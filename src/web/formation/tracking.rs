@@ -4,7 +4,8 @@
 
 use std::sync::Arc;
 
-use ::http::{Method, StatusCode};
+use ::http::{HeaderMap, Method, StatusCode};
+use hornbook_accounts::Accounts;
 use hornbook_accounts::ids::OrderId;
 use hornbook_accounts::tracking::{OrderView, StageStatus};
 use maud::{Markup, html};
@@ -13,6 +14,7 @@ use super::html::{TRACK_PATH, words};
 use crate::formation::us_state::UsState;
 use crate::mount::{Methods, Mount, MountFuture, MountRequest, MountResponse, RateLimitedBy};
 use crate::web::form::FormFields;
+use crate::web::form_security::BrowserCookies;
 use crate::web::formatting::day_and_time;
 use crate::web::page_context::PageContext;
 use crate::web::page_error::PageError;
@@ -97,6 +99,10 @@ impl Mount for TrackingPage {
 
     fn limit(&self) -> RateLimitedBy {
         RateLimitedBy::ByAddress
+    }
+
+    fn needs_newest(&self, headers: &HeaderMap, accounts: &Accounts) -> bool {
+        BrowserCookies::of(headers).is_unknown_to(accounts)
     }
 
     fn answer<'a>(&'a self, request: MountRequest<'a>) -> MountFuture<'a> {

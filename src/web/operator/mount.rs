@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use ::http::Method;
+use ::http::{HeaderMap, Method};
+use hornbook_accounts::Accounts;
 use hornbook_accounts::people::PersonRole;
 use hornbook_accounts::records::AccountStatus;
 
@@ -72,6 +73,10 @@ impl Mount for OperatorPages {
 
     fn limit(&self) -> RateLimitedBy {
         RateLimitedBy::ByAddress
+    }
+
+    fn needs_newest(&self, _headers: &HeaderMap, _accounts: &Accounts) -> bool {
+        true
     }
 
     fn answer<'a>(&'a self, request: MountRequest<'a>) -> MountFuture<'a> {

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use ::http::Method;
+use ::http::{HeaderMap, Method};
+use hornbook_accounts::Accounts;
 use hornbook_accounts::key::LinkToken;
 use hornbook_accounts::people::LINK_PATH;
 
@@ -108,6 +109,10 @@ impl Mount for AccountPages {
 
     fn limit(&self) -> RateLimitedBy {
         RateLimitedBy::ByAddress
+    }
+
+    fn needs_newest(&self, _headers: &HeaderMap, _accounts: &Accounts) -> bool {
+        true
     }
 
     fn answer<'a>(&'a self, request: MountRequest<'a>) -> MountFuture<'a> {
