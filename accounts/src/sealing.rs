@@ -57,6 +57,11 @@ impl SealKey {
         Self { key, id: [a, b, c, d] }
     }
 
+    /// Identifies the key, and reveals nothing of it.
+    pub(crate) fn id(&self) -> [u8; 4] {
+        self.id
+    }
+
     pub(crate) fn seal(&self, owner: Owner<'_>, text: &[u8], entropy: &mut dyn Entropy) -> Result<Sealed, ChangeError> {
         let mut nonce = [0; NONCE_LEN];
         entropy.fill(&mut nonce).map_err(ChangeError::Entropy)?;

@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use super::blocking;
+use super::changes::no_memory_effect;
 use super::directory::{Directory, lock};
 use super::entropy::Entropy;
 use super::error::ChangeError;
@@ -14,7 +15,7 @@ use super::records::AuditRecord;
 use super::sealed::{SealedCount, SealedRecords};
 use super::sealing::SealKey;
 use super::settings::{Durability, Settings};
-use crate::state::{SEAL_KEY_BYTES, State, StateError, StateReader, StateStorage};
+use crate::state::{SEAL_KEY_BYTES, State, StateError, StateReader, StateStorage, StateTable};
 
 /// Called with an administrative act once it is durable.
 pub(super) type AuditListener = dyn Fn(&AuditRecord) + Send + Sync;
@@ -35,6 +36,15 @@ pub(crate) struct SharedAccounts {
     pub(super) passwords_checked: AtomicU64,
     trouble: Mutex<Option<String>>,
     pub(super) tell_act: OnceLock<Box<AuditListener>>,
+}
+
+/// The key of the record that identifies the seal key of all servers.
+const SEAL_KEY_KEY: &[u8] = b"seal key";
+
+fn other_seal_key(what: &str) -> ChangeError {
+    ChangeError::SealKeyLost(format!(
+        "state.key of this data directory {what}; copy it from the data directory of another server of the same database"
+    ))
 }
 
 impl SharedAccounts {
@@ -90,6 +100,9 @@ impl SharedAccounts {
             Some(bytes) => bytes,
             None => {
                 self.refuse_if_anything_is_sealed()?;
+                if self.common_seal_key()?.is_some() {
+                    return Err(other_seal_key("is missing"));
+                }
                 let mut bytes = [0; SEAL_KEY_BYTES];
                 entropy.fill(&mut bytes).map_err(ChangeError::Entropy)?;
                 self.medium.store_seal_key(&bytes)?;
@@ -97,8 +110,37 @@ impl SharedAccounts {
             }
         };
         let key = Arc::new(SealKey::new(bytes));
+        self.check_common_seal_key(&key)?;
         *known = Some(Arc::clone(&key));
         Ok(key)
+    }
+
+    /// Servers of the same accounts seal with the same key.
+    fn check_common_seal_key(&self, key: &SealKey) -> Result<(), ChangeError> {
+        if !self.queue.has_others() {
+            return Ok(());
+        }
+        let id = key.id();
+        let common = match self.common_seal_key()? {
+            Some(common) => common,
+            None => self.change(move |poster| {
+                // Another server may have been faster.
+                if let Some(common) = poster.writing.get(StateTable::Meta, SEAL_KEY_KEY)? {
+                    return Ok((common, no_memory_effect()));
+                }
+                poster.writing.put(StateTable::Meta, SEAL_KEY_KEY, &id)?;
+                Ok((id.to_vec(), no_memory_effect()))
+            })?,
+        };
+        if common == id { Ok(()) } else { Err(other_seal_key("is not the one with which the other servers seal")) }
+    }
+
+    /// Identifies the key of all servers, once one of them has used it.
+    fn common_seal_key(&self) -> Result<Option<Vec<u8>>, StateError> {
+        if !self.queue.has_others() {
+            return Ok(None);
+        }
+        self.with_reading(|reading| reading.get(StateTable::Meta, SEAL_KEY_KEY))
     }
 
     fn refuse_if_anything_is_sealed(&self) -> Result<(), ChangeError> {
