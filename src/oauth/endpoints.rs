@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use ::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
-use ::http::{Response, StatusCode};
+use ::http::{HeaderMap, Response, StatusCode};
 use bytes::Bytes;
+use hornbook_accounts::Accounts;
 use serde_json::{Value, json};
 
 use super::client::RegisteredClient;
@@ -103,6 +104,10 @@ impl Mount for SignInEndpoints {
 
     fn limit(&self) -> RateLimitedBy {
         RateLimitedBy::ByAddress
+    }
+
+    fn needs_newest(&self, _headers: &HeaderMap, _accounts: &Accounts) -> bool {
+        true
     }
 
     fn answer<'a>(&'a self, request: MountRequest<'a>) -> MountFuture<'a> {

@@ -16,6 +16,10 @@ impl Challenge {
         is_digest.then(|| Self(text.to_owned()))
     }
 
+    pub(super) fn into_text(self) -> String {
+        self.0
+    }
+
     /// Whether this is the challenge of a verifier of the right form. Compares in constant time.
     pub(super) fn is_of(&self, verifier: &str) -> bool {
         let is_verifier = (43..=128).contains(&verifier.len())

@@ -2,13 +2,12 @@
 //!
 //! A request of an unknown client, or with an address that it did not register, is answered to the person alone.
 
-use hornbook_accounts::changes::{AgentLimits, NewGrant};
+use hornbook_accounts::changes::{AgentLimits, AllowedAgent, NewGrant};
 use hornbook_accounts::ids::AccountId;
 use hornbook_accounts::key::{KeyDigest, LinkToken};
 use hornbook_accounts::scope::ScopeSet;
 
 use super::client::{ClientIds, RegisteredClient, digest_of};
-use super::codes::AllowedAgent;
 use super::error::{OAuthError, OAuthErrorCode};
 use super::parameters::{OAuthParameters, invalid};
 use super::paths::RESOURCE_PATH;
@@ -105,7 +104,7 @@ impl AuthorizationRequest {
         let returns_to = back.shown();
         let grant = NewGrant { account, name: client.name, returns_to, client: client_digest, limits };
         let redirect = back.redirect.as_str().to_owned();
-        (back, AllowedAgent { grant, redirect, challenge })
+        (back, AllowedAgent { grant, redirect, challenge: challenge.into_text() })
     }
 }
 

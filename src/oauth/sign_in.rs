@@ -6,11 +6,9 @@ use hornbook_accounts::Accounts;
 use hornbook_accounts::blocking;
 use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::error::ChangeError;
-use hornbook_accounts::key::LinkToken;
 use tokio::sync::Semaphore;
 
 use super::client::ClientIds;
-use super::codes::{AllowedAgent, AuthorizationCodes};
 use super::error::OAuthError;
 use super::request::{AuthorizationRequest, RequestError};
 use crate::api::service::Service;
@@ -22,7 +20,6 @@ const EXCHANGES_MAX: usize = 32;
 pub struct SignIn {
     pub(super) service: Arc<Service>,
     pub(super) clients: ClientIds,
-    pub(super) codes: AuthorizationCodes,
     exchanges: Arc<Semaphore>,
 }
 
@@ -33,19 +30,13 @@ impl SignIn {
             return Ok(None);
         }
         let clients = ClientIds::new(&service.accounts().client_id_key(&mut SystemEntropy)?);
-        let (codes, exchanges) = (AuthorizationCodes::default(), Arc::new(Semaphore::new(EXCHANGES_MAX)));
-        Ok(Some(Arc::new(Self { clients, codes, exchanges, service })))
+        let exchanges = Arc::new(Semaphore::new(EXCHANGES_MAX));
+        Ok(Some(Arc::new(Self { clients, exchanges, service })))
     }
 
     /// Reads what a client asks of a person.
     pub fn request(&self, parameters: &[(String, String)]) -> Result<AuthorizationRequest, RequestError> {
         AuthorizationRequest::read(parameters, &self.clients, self.service.base_url())
-    }
-
-    /// A code for what a person allowed. None if too many are waiting.
-    pub fn issue_code(&self, allowed: AllowedAgent) -> Result<Option<LinkToken>, ChangeError> {
-        let now = self.service.now().steady;
-        self.codes.issue(allowed, now, &mut SystemEntropy).map_err(ChangeError::Entropy)
     }
 
     /// Runs work that changes the state, on a thread that may block. It ends even if the client disconnects.

@@ -2,19 +2,18 @@
 
 use std::sync::Arc;
 
-use hornbook_accounts::changes::{ActContext, IssuedGrant};
+use hornbook_accounts::changes::{ActContext, AllowedAgent, IssuedGrant};
 use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::error::ChangeError;
 use hornbook_accounts::grant::RefreshToken;
-use hornbook_accounts::ids::KeyId;
 use hornbook_accounts::key::LinkToken;
 use hornbook_base::clock::UnixMillis;
 use serde_json::{Value, json};
 
 use super::client::digest_of;
-use super::codes::{AllowedAgent, TakenCode};
 use super::error::{OAuthError, OAuthErrorCode};
 use super::parameters::OAuthParameters;
+use super::pkce::Challenge;
 use super::request::{check_resource, scopes};
 use super::sign_in::SignIn;
 
@@ -48,44 +47,17 @@ async fn by_code(sign_in: &Arc<SignIn>, fields: OAuthParameters<'_>, client_id: 
     let (code, verifier) = (fields.required("code")?, fields.required("code_verifier")?);
     let redirect = fields.one("redirect_uri")?;
     let code = LinkToken::parse(code).ok_or_else(bad_code)?;
-    let now = sign_in.service.now();
-    let allowed = match sign_in.codes.take(&code, now.steady) {
-        TakenCode::Fresh(allowed) => *allowed,
-        TakenCode::Unknown | TakenCode::UsedBefore(None) => return Err(bad_code()),
-        TakenCode::UsedBefore(Some(key)) => {
-            end_twice_used(sign_in, key).await?;
-            return Err(bad_code());
-        }
+    let (client, verifier) = (digest_of(client_id), verifier.to_owned());
+    let redirect = redirect.map(str::to_owned);
+    let is_proven = move |allowed: &AllowedAgent| {
+        // OAuth 2.1 leaves the address out of this request.
+        let is_same_address = redirect.is_none_or(|redirect| redirect == allowed.redirect);
+        let is_of_verifier = Challenge::parse(&allowed.challenge).is_some_and(|challenge| challenge.is_of(&verifier));
+        allowed.grant.client.matches(&client) && is_same_address && is_of_verifier
     };
-    let AllowedAgent { grant, redirect: asked, challenge } = allowed;
-    let is_same_client = grant.client.matches(&digest_of(client_id));
-    // OAuth 2.1 leaves the address out of this request.
-    let is_same_address = redirect.is_none_or(|redirect| redirect == asked);
-    if !is_same_client || !is_same_address || !challenge.is_of(verifier) {
-        return Err(bad_code());
-    }
-    let act = ActContext { actor: grant.account.to_string(), at: now.wall };
-    let codes = Arc::clone(sign_in);
-    let issued = sign_in.change(move |accounts| {
-        let issued = accounts.grant_agent(grant, &act, &mut SystemEntropy)?;
-        if codes.codes.redeemed(&code, issued.record.id) {
-            return Ok(Some(issued));
-        }
-        accounts.revoke_key(issued.record.id, &ActContext { actor: AGENT.to_owned(), ..act })?;
-        Ok(None)
-    });
-    let issued = refused_as_bad_grant(issued.await?)?;
-    issued.map(|issued| tokens(&issued, now.wall)).ok_or_else(bad_code)
-}
-
-/// A code that is presented twice was stolen before or after its use, so its grant ends (RFC 6749 §4.1.2).
-async fn end_twice_used(sign_in: &SignIn, key: KeyId) -> Result<(), OAuthError> {
-    let act = ActContext { actor: AGENT.to_owned(), at: sign_in.service.now().wall };
-    let ended = sign_in.change(move |accounts| match accounts.key_record(key)?.revoked_at {
-        Some(_) => Ok(()),
-        None => accounts.revoke_key(key, &act).map(drop),
-    });
-    ended.await?.map_err(|error| OAuthError::unavailable(error.to_string()))
+    let now = sign_in.service.now().wall;
+    let issued = sign_in.change(move |accounts| accounts.redeem_code(&code, is_proven, now, &mut SystemEntropy));
+    refused_as_bad_grant(issued.await?)?.map(|issued| tokens(&issued, now)).ok_or_else(bad_code)
 }
 
 async fn by_refresh(sign_in: &SignIn, fields: OAuthParameters<'_>, client_id: &str) -> Result<Value, OAuthError> {

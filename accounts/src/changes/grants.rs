@@ -2,6 +2,7 @@
 //! [`KeyKind::Agent`]: budget, limits, ledger and last use are those of a key, and its text changes with every refresh.
 
 use hornbook_base::clock::UnixMillis;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::act::{ActContext, audit, check_text};
@@ -17,6 +18,7 @@ use crate::grant::{Grant, RefreshToken};
 use crate::ids::{AccountId, KeyId};
 use crate::job::AfterCommit;
 use crate::key::{KeyDigest, KeyKind, PlainKey};
+use crate::ledger::poster::LedgerTransaction;
 use crate::records::{AccountRecord, AccountStatus, KeyRecord, put_json};
 use crate::scope::ScopeSet;
 use crate::sealing::Owner;
@@ -26,7 +28,8 @@ use crate::state::StateTable;
 pub const ACCESS_MILLIS: i64 = 60 * 60 * 1000;
 
 /// What a person allows an agent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct AgentLimits {
     pub scopes: ScopeSet,
     pub budget: Budget,
@@ -35,7 +38,8 @@ pub struct AgentLimits {
 }
 
 /// The properties of a new grant.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct NewGrant {
     pub account: AccountId,
     /// How the agent calls itself.
@@ -56,45 +60,6 @@ pub struct IssuedGrant {
 }
 
 impl Accounts {
-    /// Lets an agent in. Only the code that a person's consent made may lead here.
-    pub fn grant_agent(
-        &self,
-        wish: NewGrant,
-        act: &ActContext,
-        entropy: &mut dyn Entropy,
-    ) -> Result<IssuedGrant, ChangeError> {
-        check_text("name of the agent", &wish.name)?;
-        check_text("address of the agent", &wish.returns_to)?;
-        check_expiry(wish.limits.expires_at, act.at)?;
-        self.check_may_let_in(wish.account)?;
-        let access = PlainKey::generate(KeyKind::Agent, entropy).map_err(ChangeError::Entropy)?;
-        // The number of the key is known only on the writer's thread.
-        let unnumbered = RefreshToken::first(KeyId(0), entropy).map_err(ChangeError::Entropy)?;
-        let (digest, act) = (access.digest(), act.clone());
-        let (record, refresh) = self.change(move |poster| {
-            check_is_approved(&account(poster, wish.account)?)?;
-            let refresh = unnumbered.of_key(KeyId(last_ids(poster)?.key + 1));
-            let AgentLimits { scopes, budget, expires_at } = wish.limits;
-            let (account, name, kind) = (wish.account, wish.name, KeyKind::Agent);
-            let wanted = NewKey { account, name, kind, scopes, expires_at, budget };
-            // Names the agent in the ledger. The beginning of its token would change every hour.
-            let prefix = format!("agent {}", refresh.key());
-            let mut record = new_key(poster, &wanted, digest, prefix, act.at, KeyOrigin::default())?;
-            record.grant = Some(Grant {
-                returns_to: wish.returns_to,
-                client: wish.client,
-                family: refresh.family(),
-                refresh: refresh.digest(),
-                access_ends_at: act.at.plus_millis(ACCESS_MILLIS),
-            });
-            put_json(&mut poster.writing, StateTable::Keys, &record.id.to_key(), &record)?;
-            let on: [&dyn AuditPart; 7] = [&record.id, &" of ", &account, &", ", &scopes, &", ", &budget];
-            audit(poster, &act, "agent allow", &on)?;
-            Ok(((record.clone(), refresh), add_after(record)))
-        })?;
-        Ok(IssuedGrant { record, access, refresh })
-    }
-
     /// Gives the agent new tokens in place of its present ones, which stop at once. None for a token that does not
     /// work. A token that was used before ends the grant: either it or its successor is in wrong hands (RFC 9700).
     pub fn refresh_grant(
@@ -173,6 +138,38 @@ impl Accounts {
         let plain = PlainKey::parse(access).filter(|plain| plain.kind() == KeyKind::Agent)?;
         self.shared.directory().find(&plain).map(|key| key.record())
     }
+}
+
+/// Lets an agent in. Only the code that a person's consent made may lead here.
+pub(super) fn let_in(
+    poster: &mut LedgerTransaction<'_>,
+    wish: NewGrant,
+    access: KeyDigest,
+    unnumbered: RefreshToken,
+    act: &ActContext,
+) -> Result<(KeyRecord, RefreshToken, AfterCommit), ChangeError> {
+    check_text("name of the agent", &wish.name)?;
+    check_text("address of the agent", &wish.returns_to)?;
+    check_expiry(wish.limits.expires_at, act.at)?;
+    check_is_approved(&account(poster, wish.account)?)?;
+    let refresh = unnumbered.of_key(KeyId(last_ids(poster)?.key + 1));
+    let AgentLimits { scopes, budget, expires_at } = wish.limits;
+    let (account, name, kind) = (wish.account, wish.name, KeyKind::Agent);
+    let wanted = NewKey { account, name, kind, scopes, expires_at, budget };
+    // Names the agent in the ledger. The beginning of its token would change every hour.
+    let prefix = format!("agent {}", refresh.key());
+    let mut record = new_key(poster, &wanted, access, prefix, act.at, KeyOrigin::default())?;
+    record.grant = Some(Grant {
+        returns_to: wish.returns_to,
+        client: wish.client,
+        family: refresh.family(),
+        refresh: refresh.digest(),
+        access_ends_at: act.at.plus_millis(ACCESS_MILLIS),
+    });
+    put_json(&mut poster.writing, StateTable::Keys, &record.id.to_key(), &record)?;
+    let on: [&dyn AuditPart; 7] = [&record.id, &" of ", &account, &", ", &scopes, &", ", &budget];
+    audit(poster, act, "agent allow", &on)?;
+    Ok((record.clone(), refresh, add_after(record)))
 }
 
 fn check_is_approved(account: &AccountRecord) -> Result<(), ChangeError> {

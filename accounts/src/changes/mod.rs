@@ -6,6 +6,7 @@
 
 mod accounts;
 mod act;
+mod agent_codes;
 mod checkouts;
 mod credits;
 pub(super) mod drafts;
@@ -27,6 +28,7 @@ mod watches;
 
 pub(super) use act::audit;
 pub use act::{ActContext, CREDITS_MAX};
+pub use agent_codes::{AllowedAgent, CODE_MILLIS, CODES_MAX};
 pub use drafts::{Acceptance, DraftContent, DraftView, OPEN_DRAFTS_MAX, OpenedDraft, UNPAID_ORDERS_MAX};
 pub use grants::{ACCESS_MILLIS, AgentLimits, IssuedGrant, NewGrant};
 pub use keys::{IssuedKey, NewChildKey, NewKey};

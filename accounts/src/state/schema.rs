@@ -9,7 +9,7 @@ use super::table::StateTable;
 use super::transaction::{StateReader, StateWriter};
 
 /// Increases with every change of the stored format.
-pub const SCHEMA_VERSION: u32 = 10;
+pub const SCHEMA_VERSION: u32 = 11;
 
 pub(super) const SCHEMA_KEY: &[u8] = b"schema";
 /// The mark of a state whose records are still being copied into it.
@@ -17,8 +17,18 @@ pub(super) const UNFINISHED_KEY: &[u8] = b"unfinished copy";
 
 /// Migrates a file to the next format: step 0 from format 1 to 2. Format 1 is the first.
 pub(super) type MigrationStep = fn(&mut StateWriter) -> Result<(), StateError>;
-pub(super) const STEPS: [MigrationStep; SCHEMA_VERSION as usize - 1] =
-    [add_acts, add_checkouts, add_drafts, add_people, add_payments, add_indexes, add_spending, add_watches, add_leases];
+pub(super) const STEPS: [MigrationStep; SCHEMA_VERSION as usize - 1] = [
+    add_acts,
+    add_checkouts,
+    add_drafts,
+    add_people,
+    add_payments,
+    add_indexes,
+    add_spending,
+    add_watches,
+    add_leases,
+    add_agent_codes,
+];
 
 /// Format 2 adds an audit log. Idempotency records lost two fields; the old ones are removed,
 /// because they would last only minutes.
@@ -105,6 +115,11 @@ fn add_watches(writing: &mut StateWriter) -> Result<(), StateError> {
 fn add_leases(writing: &mut StateWriter) -> Result<(), StateError> {
     writing.create(StateTable::Leases)?;
     writing.create(StateTable::Servers)
+}
+
+/// Format 11 adds the codes with which agents fetch what people allowed them.
+fn add_agent_codes(writing: &mut StateWriter) -> Result<(), StateError> {
+    writing.create(StateTable::AgentCodes)
 }
 
 /// Changes every record of a table.
@@ -208,11 +223,13 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let state = State::open(data.path()).unwrap();
         let mut writing = state.write().unwrap();
-        writing.put(StateTable::Meta, SCHEMA_KEY, &11u32.to_le_bytes()).unwrap();
+        let newer = SCHEMA_VERSION + 1;
+        writing.put(StateTable::Meta, SCHEMA_KEY, &newer.to_le_bytes()).unwrap();
         writing.commit().unwrap();
         drop(state);
         let message = State::open(data.path()).err().unwrap().to_string();
-        assert!(message.contains("state format 11") && message.contains("reads formats up to 10"), "{message}");
+        let both = format!("state format {newer}, but this hornbook reads formats up to {SCHEMA_VERSION}");
+        assert!(message.contains(&both), "{message}");
     }
 
     const APPEND: MigrationStep = |writing| {

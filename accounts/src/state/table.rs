@@ -59,6 +59,8 @@ pub enum StateTable {
     WatchReports,
     /// Key number -> the address that its reports are sent to, JSON.
     WatchWebhooks,
+    /// Code digest -> what a person allowed an agent, JSON.
+    AgentCodes,
     /// Account number, server -> the part of the account that the server may spend.
     Leases,
     /// Server -> how far its journal is in the ledger.
@@ -68,7 +70,7 @@ pub enum StateTable {
 }
 
 impl StateTable {
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
         Self::Meta,
         Self::Accounts,
         Self::Keys,
@@ -97,6 +99,7 @@ impl StateTable {
         Self::Watches,
         Self::WatchReports,
         Self::WatchWebhooks,
+        Self::AgentCodes,
         Self::Servers,
         Self::Leases,
         Self::Index,
@@ -104,8 +107,8 @@ impl StateTable {
 
     /// The tables that a copy takes over: not the leases of servers that do not use it, and not the index, which is
     /// made again.
-    pub(super) const COPIED: [Self; 29] = {
-        let mut copied = [Self::Meta; 29];
+    pub(super) const COPIED: [Self; 30] = {
+        let mut copied = [Self::Meta; 30];
         let mut at = 0;
         while at < copied.len() {
             copied[at] = Self::ALL[at];
@@ -144,6 +147,7 @@ impl StateTable {
             Self::Watches => "watches",
             Self::WatchReports => "watch_reports",
             Self::WatchWebhooks => "watch_webhooks",
+            Self::AgentCodes => "agent_codes",
             Self::Leases => "leases",
             Self::Servers => "servers",
             Self::Index => "index",

@@ -2,19 +2,21 @@
 
 use hornbook_accounts::admission::Reserved;
 use hornbook_accounts::budget::Budget;
-use hornbook_accounts::changes::{ACCESS_MILLIS, AgentLimits, IssuedGrant, NewChildKey, NewGrant};
+use hornbook_accounts::changes::{
+    ACCESS_MILLIS, AgentLimits, AllowedAgent, CODE_MILLIS, CODES_MAX, IssuedGrant, NewChildKey, NewGrant,
+};
 use hornbook_accounts::entropy::SeededEntropy;
 use hornbook_accounts::error::{BadKey, ChangeError, Refusal};
 use hornbook_accounts::grant::RefreshToken;
 use hornbook_accounts::ids::{AccountId, Credits, KeyId};
-use hornbook_accounts::key::{KeyDigest, KeyKind, PlainKey};
+use hornbook_accounts::key::{KeyDigest, KeyKind, LinkToken, PlainKey};
 use hornbook_accounts::ledger::verify::VerifyError;
 use hornbook_accounts::records::AuditRecord;
 use hornbook_accounts::restore::restore;
 use hornbook_accounts::scope::{Scope, ScopeSet};
 use hornbook_accounts::state::StateError;
 use hornbook_accounts::{Accounts, Durability};
-use hornbook_base::clock::{ManualClock, Now};
+use hornbook_base::clock::{ManualClock, Now, UnixMillis};
 
 use crate::TestState;
 use crate::support::{act, clock_at_noon, create_customer, fast_settings, now_of, start_accounts};
@@ -27,14 +29,33 @@ fn client() -> KeyDigest {
 
 fn allow(accounts: &Accounts, account: AccountId, budget: Budget, now: Now) -> Result<IssuedGrant, ChangeError> {
     let expires_at = Some(now.wall.plus_millis(90 * DAY_MILLIS as i64));
-    let wish = NewGrant {
-        account,
-        name: "an assistant".to_owned(),
-        returns_to: "assistant.example".to_owned(),
-        client: client(),
-        limits: AgentLimits { scopes: ScopeSet::ALL, budget, expires_at },
-    };
-    accounts.grant_agent(wish, &act(now), &mut SeededEntropy(now.wall.0 as u64 + accounts.keys(None).len() as u64))
+    let seed = now.wall.0 as u64 + accounts.keys(None).len() as u64;
+    let code = code_for(accounts, allowed(account, budget, expires_at), seed, now).unwrap();
+    let issued = accounts.redeem_code(&code, |_| true, now.wall, &mut SeededEntropy(seed))?;
+    Ok(issued.expect("a fresh code works"))
+}
+
+fn allowed(account: AccountId, budget: Budget, expires_at: Option<UnixMillis>) -> AllowedAgent {
+    AllowedAgent {
+        grant: NewGrant {
+            account,
+            name: "an assistant".to_owned(),
+            returns_to: "assistant.example".to_owned(),
+            client: client(),
+            limits: AgentLimits { scopes: ScopeSet::ALL, budget, expires_at },
+        },
+        redirect: "https://assistant.example/".to_owned(),
+        challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM".to_owned(),
+    }
+}
+
+fn code_for(accounts: &Accounts, allowed: AllowedAgent, seed: u64, now: Now) -> Option<LinkToken> {
+    accounts.allow_agent(allowed, now.wall, &mut SeededEntropy(seed)).unwrap()
+}
+
+/// Presents a code with the right proof.
+fn redeem(accounts: &Accounts, code: &LinkToken, seed: u64, now: Now) -> Option<IssuedGrant> {
+    accounts.redeem_code(code, |_| true, now.wall, &mut SeededEntropy(seed)).unwrap()
 }
 
 fn refresh(accounts: &Accounts, token: &RefreshToken, seed: u64, now: Now) -> Option<IssuedGrant> {
@@ -51,6 +72,51 @@ fn acts(accounts: &Accounts) -> Vec<String> {
 
 fn opened(state: &TestState, clock: &ManualClock) -> Accounts {
     start_accounts(state.medium(), fast_settings(Durability::Strict, 100), now_of(clock))
+}
+
+#[test]
+fn a_code_works_once_for_a_minute_and_after_a_restart() {
+    let clock = clock_at_noon();
+    let state = TestState::fresh();
+    let accounts = opened(&state, &clock);
+    let owner = create_customer(&accounts, 10, 1, now_of(&clock)).account;
+    let wish = || allowed(owner, Budget::default(), None);
+    let codes: Vec<LinkToken> =
+        (1..=4).map(|seed| code_for(&accounts, wish(), seed, now_of(&clock)).unwrap()).collect();
+    drop(accounts);
+    let accounts = opened(&state, &clock);
+    clock.advance_millis(CODE_MILLIS as u64 - 1);
+    let issued = redeem(&accounts, &codes[0], 10, now_of(&clock)).expect("it works, and knows what was allowed");
+    assert_eq!((issued.record.account, &*issued.record.name), (owner, "an assistant"));
+    let refused = accounts.redeem_code(&codes[1], |_| false, now_of(&clock).wall, &mut SeededEntropy(11)).unwrap();
+    assert!(refused.is_none() && redeem(&accounts, &codes[1], 12, now_of(&clock)).is_none(), "it was used up");
+    clock.advance_millis(1);
+    // A shared database has a clock of its own.
+    let has_expired = redeem(&accounts, &codes[2], 13, now_of(&clock)).is_none();
+    assert!(has_expired || accounts.is_shared(), "it has expired");
+    let unknown = LinkToken::parse(&"a".repeat(32)).unwrap();
+    assert!(redeem(&accounts, &unknown, 14, now_of(&clock)).is_none());
+    // Presented again, it was stolen: its grant ends.
+    assert!(works(&accounts, &issued.access, now_of(&clock)));
+    assert!(redeem(&accounts, &codes[0], 15, now_of(&clock)).is_none());
+    assert!(!works(&accounts, &issued.access, now_of(&clock)));
+    assert!(acts(&accounts).iter().any(|act| act.ends_with(", because its code was used again")));
+    assert!(redeem(&accounts, &codes[0], 16, now_of(&clock)).is_none(), "and no new one begins");
+}
+
+#[test]
+fn codes_are_bounded_and_used_ones_make_room() {
+    let clock = clock_at_noon();
+    let accounts = opened(&TestState::fresh(), &clock);
+    let owner = create_customer(&accounts, 10, 1, now_of(&clock)).account;
+    let code = |seed| code_for(&accounts, allowed(owner, Budget::default(), None), seed, now_of(&clock));
+    let first = code(1).unwrap();
+    (1..CODES_MAX as u64).for_each(|number| assert!(code(1_000 + number).is_some()));
+    assert!(code(2).is_none());
+    assert!(redeem(&accounts, &first, 3, now_of(&clock)).is_some());
+    assert!(code(4).is_some() && code(5).is_none());
+    clock.advance_millis(CODE_MILLIS as u64);
+    assert!(code(6).is_some() || accounts.is_shared(), "the others have expired");
 }
 
 #[test]

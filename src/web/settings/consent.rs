@@ -6,9 +6,11 @@
 
 use std::sync::Arc;
 
-use ::http::{Method, StatusCode};
+use ::http::{HeaderMap, Method, StatusCode};
+use hornbook_accounts::Accounts;
 use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::AgentLimits;
+use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::records::AccountStatus;
 use hornbook_base::sentence::sentence;
 use maud::{Markup, html};
@@ -80,7 +82,9 @@ impl ConsentPage {
             return Err(PageError::Refused("the program did not ask for that; open the page again".to_owned()));
         }
         let (back, allowed) = request.allowed(person.account, limits);
-        let code = self.sign_in.issue_code(allowed)?.ok_or(PageError::Busy)?;
+        let (accounts, at) = (Arc::clone(self.shell.service.accounts()), seen.act.at);
+        let code = self.shell.desk.work(move || accounts.allow_agent(allowed, at, &mut SystemEntropy)).await?;
+        let code = code.ok_or(PageError::Busy)?;
         let address = back.with_code(&code);
         let text =
             "The program has a minute to connect. You can change its budget and disconnect it on your account's page.";
@@ -200,6 +204,10 @@ impl Mount for ConsentPage {
 
     fn limit(&self) -> RateLimitedBy {
         RateLimitedBy::ByAddress
+    }
+
+    fn needs_newest(&self, _headers: &HeaderMap, _accounts: &Accounts) -> bool {
+        true
     }
 
     fn answer<'a>(&'a self, request: MountRequest<'a>) -> MountFuture<'a> {
