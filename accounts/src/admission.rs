@@ -8,7 +8,6 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Instant;
 
 use hornbook_base::clock::{Now, UnixMillis};
 
@@ -22,6 +21,7 @@ use super::idempotency::{Claim, Claimed, Idempotency, ReplaySlot};
 use super::ids::{AccountId, Credits, EntryNumber, KeyId};
 use super::job::{CallHold, EntrySlot, Post, PostKind, PostReply};
 use super::key::{KeyKind, PlainKey};
+use super::leases::local::LeaseTime;
 use super::line_budgets;
 use super::queue::{Queued, WriterQueue};
 use super::rate_limit::RateRemaining;
@@ -253,7 +253,7 @@ fn hold(
     may_lease: bool,
 ) -> Result<(CallHold, Remaining), Refusal> {
     let budgets = line_budgets::hold(key, cost.0, at).map_err(|spent| Refusal::Budget { cost, spent })?;
-    let held = key.account.balance.hold(cost.0, units, may_lease.then(Instant::now));
+    let held = key.account.balance.hold(cost.0, units, may_lease.then(LeaseTime::now));
     let (balance, remaining) = held.map_err(|refused| {
         line_budgets::release(key, budgets, cost.0, at);
         match refused {

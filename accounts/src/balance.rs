@@ -9,9 +9,7 @@
 //! until later credits have made up for it. This file uses only a mutex, so that a test can replace
 //! it and try every interleaving.
 
-use std::time::Instant;
-
-use super::leases::local::{Amounts, LeaseId, LocalLease};
+use super::leases::local::{Amounts, LeaseId, LeaseTime, LocalLease};
 use super::sync::{Mutex, MutexGuard};
 
 /// How the cost of one call is split, and the month whose allotment it uses.
@@ -100,7 +98,7 @@ impl AccountBalance {
         &self,
         cost: u32,
         units: MonthlyUnits,
-        lease_at: Option<Instant>,
+        lease_at: Option<LeaseTime>,
     ) -> Result<(Hold, Remaining), HoldRefused> {
         let mut contents = self.lock();
         let leased = lease_at.and_then(|now| contents.take_from_lease(cost, units, now));
@@ -205,7 +203,7 @@ impl AccountBalance {
     }
 
     /// Adds to the lease of this server, which may be new.
-    pub(crate) fn grant(&self, id: LeaseId, month: i32, added: Amounts, usable_until: Instant) {
+    pub(crate) fn grant(&self, id: LeaseId, month: i32, added: Amounts, usable_until: LeaseTime) {
         let mut contents = self.lock();
         match &mut contents.lease {
             Some(lease) if lease.id == id => {
@@ -260,7 +258,7 @@ impl BalanceState {
         units.limit.saturating_sub(used.map_or(0, |use_| use_.posted.saturating_add(use_.held)))
     }
 
-    fn take_from_lease(&mut self, cost: u32, units: MonthlyUnits, now: Instant) -> Option<(Amounts, LeaseId)> {
+    fn take_from_lease(&mut self, cost: u32, units: MonthlyUnits, now: LeaseTime) -> Option<(Amounts, LeaseId)> {
         let lease = self.lease.filter(|lease| lease.month == units.month && now < lease.usable_until)?;
         // Credits are not spent while the account has free units.
         if cost > lease.left.units && self.unleased_units(units) > 0 {

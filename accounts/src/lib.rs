@@ -57,12 +57,13 @@ mod writer;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Instant;
 
 pub use leases::LeaseStatus;
 pub use settings::{DRAFT_DAYS, Durability, LEASE_SEC, RETRY_HORIZON_SEC, SESSION_DAYS, SESSION_IDLE_HOURS, Settings};
 
-use crate::state::{DataLock, STATE_FILE, State, StateError, StateStorage, create_data_directory};
+use crate::state::{
+    DataLock, JournalStore, STATE_FILE, State, StateError, StateStorage, StateTable, create_data_directory,
+};
 use catch_up::load_all;
 use directory::lock;
 use error::LedgerError;
@@ -70,7 +71,7 @@ use hornbook_base::clock::Now;
 use leases::journal::Journal;
 use leases::journal_writer::JournalWriter;
 use leases::keeper::LeaseKeeper;
-use leases::local::Amounts;
+use leases::local::{Amounts, LeaseTime};
 use leases::record::ServerId;
 use shared::SharedAccounts;
 use writer::Writer;
@@ -182,9 +183,38 @@ impl Prepared {
         // Makes the refunds that were owed when the program ended.
         owed::repay(&state, &owed::noted(&*medium)?)?;
         medium.clear_owed()?;
+        let Some(file) = medium.open_journal()? else { return Self::with_journal(state, settings, now, None) };
+        let is_known = state.read()?.get(StateTable::Servers, &file.server())?.is_some();
+        let calls = if is_known { 0 } else { file.records()?.len() };
+        if calls > 0 {
+            return Err(StateError::ForeignJournal { place: medium.describe(), calls });
+        }
+        let (state, mut file) = match is_known {
+            true => Self::with_journal(state, settings, now, Some(file))?.end_earlier_run()?,
+            false => (state, file),
+        };
+        // Each run is a server of its own, so that a copy of the journal cannot use the same leases.
+        file.renew()?;
+        Self::with_journal(state, settings, now, Some(file))
+    }
+
+    /// Reports the calls of the run before, and returns its leases.
+    fn end_earlier_run(self) -> Result<(State, Box<dyn JournalStore>), StateError> {
+        let Self { shared, mut writer, journal } = self;
+        writer.leave()?;
+        let state = shared.store.write().unwrap_or_else(PoisonError::into_inner).take();
+        let closed = || StateError::Storage { doing: "use the state", source: Box::new(redb::Error::DatabaseClosed) };
+        state.zip(journal.and_then(JournalWriter::into_file)).ok_or_else(closed)
+    }
+
+    fn with_journal(
+        state: State,
+        settings: Settings,
+        now: Now,
+        file: Option<Box<dyn JournalStore>>,
+    ) -> Result<Self, StateError> {
         let reading = state.read()?;
         let number = reading.number();
-        let file = medium.open_journal()?;
         let journal = file.as_ref().map(|file| Arc::new(Journal::new(ServerId(file.server()), settings.durability)));
         let shared = Arc::new(SharedAccounts::new(settings, state, journal.clone()));
         let posted = load_all(&shared, &reading)?;
@@ -196,7 +226,7 @@ impl Prepared {
             // Leases of an earlier run: nothing is left of them but what calls in the journal hold.
             for ((account, _), lease) in posted.leases.iter().filter(|((_, server), _)| *server == journal.server) {
                 if let Some(state) = shared.directory().account(*account) {
-                    state.balance.grant(lease.id, lease.month, Amounts::default(), Instant::now());
+                    state.balance.grant(lease.id, lease.month, Amounts::default(), LeaseTime::now());
                 }
             }
             let (writer, unreported) = JournalWriter::open(&shared, &journal, file, &known)?;

@@ -9,12 +9,13 @@
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::catch_up::{catch_up, load_all};
 use super::error::{ChangeError, LedgerError};
 use super::job::{AfterCommit, Change, Post, PostKind, RunChange, WriterJob};
 use super::leases::keeper::{LeaseChanges, LeaseKeeper, LeaseTurn};
+use super::leases::local::LeaseTime;
 use super::ledger::load::{LedgerState, contains};
 use super::ledger::poster::{Committed, LedgerTransaction};
 use super::owed::{self, OwedRefund};
@@ -138,8 +139,11 @@ impl Writer {
 
     /// Posts these debits and refunds, and what the journal has to report.
     fn try_post(&mut self, posts: &[Post], is_leaving: bool) -> Result<Posted, CommitFailure> {
-        let turn = LeaseTurn { began: Instant::now(), is_leaving };
+        let turn = LeaseTurn { began: LeaseTime::now(), is_leaving };
         let writing = self.begin()?;
+        if let Some(keeper) = &mut self.leases {
+            keeper.forget_reported(&self.posted);
+        }
         let mut poster = LedgerTransaction::new(writing, &self.posted);
         let shared = Arc::clone(&self.shared);
         let mut leases = match &mut self.leases {

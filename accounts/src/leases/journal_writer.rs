@@ -47,6 +47,10 @@ impl JournalWriter {
         Ok((Self { shared, journal, file: Some(file), next }, unreported))
     }
 
+    pub(crate) fn into_file(self) -> Option<Box<dyn JournalStore>> {
+        self.file
+    }
+
     /// Runs until the journal's queue is stopped and empty.
     pub(crate) fn run(mut self) {
         let mut answered = 0;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use hornbook_base::clock::UnixMillis;
+use hornbook_base::clock::{MILLIS_PER_DAY, UnixMillis};
 
 use super::journal::Journal;
-use super::local::{Amounts, LeaseId};
+use super::local::{Amounts, LeaseId, LeaseTime};
 use super::record::{Lease, ServerId, ServerRecord, UnfinishedCall};
 use super::renewal::{Renewed, Touched, renew_one, touch, usable_for};
 use super::terms::{LateCharge, late_charge};
@@ -36,6 +36,8 @@ const SEEN_EVERY: Duration = Duration::from_secs(60);
 const SEEN_EVERY_MILLIS: u64 = 55_000;
 /// A server that was not seen for so long counts no more for the shares of rate limits.
 const SERVER_GONE_MILLIS: i64 = 180_000;
+/// For so long it is remembered how far the journal of a server is reported that is gone: 90 days.
+const SERVER_KEPT_MILLIS: i64 = 90 * MILLIS_PER_DAY;
 /// For so many entries it is remembered how late calls were charged.
 const LATE_KEPT: u64 = 1_000_000;
 /// After another server asked for credits, none are leased for so long.
@@ -56,7 +58,7 @@ pub(crate) struct LeaseKeeper {
     /// When it was last looked for leases to return, by the database's clock and by this server's.
     swept_at: (UnixMillis, Instant),
     /// Accounts that get no lease for a while.
-    paused: HashMap<AccountId, Instant>,
+    paused: HashMap<AccountId, LeaseTime>,
 }
 
 /// What a transaction does with leases, to be applied when it is durable.
@@ -78,7 +80,7 @@ pub(crate) struct LeaseChanges {
 /// The transaction in which leases are renewed.
 pub(crate) struct LeaseTurn {
     /// Before the database's clock was read.
-    pub(crate) began: Instant,
+    pub(crate) began: LeaseTime,
     /// All leases are returned.
     pub(crate) is_leaving: bool,
 }
@@ -112,7 +114,7 @@ struct LeaseGrant {
     id: LeaseId,
     month: i32,
     added: Amounts,
-    usable_until: Instant,
+    usable_until: LeaseTime,
 }
 
 impl LeaseKeeper {
@@ -163,7 +165,6 @@ impl LeaseKeeper {
 
     /// Appends the entries of calls in the journal, the oldest first.
     pub(crate) fn report(&mut self, poster: &mut LedgerTransaction<'_>) -> Result<LeaseChanges, StateError> {
-        self.has_calls();
         let mut changes = LeaseChanges::default();
         for post in self.unreported.iter().take(REPORTED_MAX) {
             let reported = match post.kind {
@@ -271,8 +272,7 @@ impl LeaseKeeper {
                 Renewed::Nothing => {}
             }
         }
-        // A server that stops counts no more.
-        self.note_reported(poster, changes, if is_leaving { UnixMillis(0) } else { now });
+        self.note_reported(poster, changes, now, is_leaving);
         self.tried_late.clone_from(&changes.late);
         Ok(())
     }
@@ -292,7 +292,8 @@ impl LeaseKeeper {
         // Debits older than that have no refund any more.
         let kept_after = poster.head().entries.saturating_sub(LATE_KEPT);
         self.late.retain(|entry, _| entry.0 > kept_after);
-        self.paused.retain(|_, until| Instant::now() < *until);
+        self.paused.retain(|_, until| LeaseTime::now() < *until);
+        poster.forget_servers(UnixMillis(now.0 - SERVER_KEPT_MILLIS));
         let directory = shared.directory();
         for ((account, server), lease) in poster.all_leases() {
             if server != self.journal.server {
@@ -319,8 +320,9 @@ impl LeaseKeeper {
         if !posted.servers.contains_key(&self.journal.server) {
             return;
         }
-        let newest = posted.servers.values().map(|record| record.seen_at.0).max().unwrap_or(0);
-        let recent = posted.servers.iter().filter(|(_, record)| newest - record.seen_at.0 < SERVER_GONE_MILLIS);
+        let there = posted.servers.iter().filter(|(_, record)| !record.has_left);
+        let newest = there.clone().map(|(_, record)| record.seen_at.0).max().unwrap_or(0);
+        let recent = there.filter(|(_, record)| newest - record.seen_at.0 < SERVER_GONE_MILLIS);
         let recent: Vec<ServerId> = recent.map(|(server, _)| *server).collect();
         self.journal.servers.store(u32::try_from(recent.len()).unwrap_or(u32::MAX), Ordering::Relaxed);
         // In the order of their ids.
@@ -339,17 +341,29 @@ impl LeaseKeeper {
         }
     }
 
-    fn note_reported(&self, poster: &mut LedgerTransaction<'_>, changes: &LeaseChanges, seen_at: UnixMillis) {
+    fn note_reported(
+        &self,
+        poster: &mut LedgerTransaction<'_>,
+        changes: &LeaseChanges,
+        now: UnixMillis,
+        is_leaving: bool,
+    ) {
         let server = self.journal.server;
         let known = poster.server(server).cloned().unwrap_or_default();
         let last = self.reported(changes).filter_map(|post| post.journal_number).max();
-        let mut open: Vec<UnfinishedCall> = self.open.iter().filter_map(|call| call.if_open(1)).collect();
         let new = self.reported(changes).filter(|post| post.kind == PostKind::Debit);
-        open.extend(new.filter_map(|post| self.open_call(post, changes).if_open(2)));
-        let is_due = seen_at.0.abs_diff(known.seen_at.0) >= SEEN_EVERY_MILLIS;
-        if last.is_some() || is_due || open != known.open {
+        let new = new.map(|post| self.open_call(post, changes));
+        let open: Vec<UnfinishedCall> = if is_leaving {
+            // It does not know which calls a server with a copy of its journal may still refund.
+            known.open.iter().copied().chain(new.filter_map(|call| call.if_open(0))).collect()
+        } else {
+            let old = self.open.iter().filter_map(|call| call.if_open(1));
+            old.chain(new.filter_map(|call| call.if_open(2))).collect()
+        };
+        let is_due = now.0.abs_diff(known.seen_at.0) >= SEEN_EVERY_MILLIS;
+        if last.is_some() || is_due || is_leaving != known.has_left || open != known.open {
             let reported = last.unwrap_or(0).max(known.reported);
-            poster.put_server(server, ServerRecord { reported, open, seen_at });
+            poster.put_server(server, ServerRecord { reported, open, seen_at: now, has_left: is_leaving });
         }
     }
 
@@ -395,11 +409,30 @@ impl LeaseKeeper {
     /// The state was read anew: calls that it contains are settled, and leases are as it says.
     pub(crate) fn resume(&mut self, shared: &SharedAccounts, posted: &LedgerState) {
         let server = self.journal.server;
-        let reported = posted.servers.get(&server).map_or(0, |record| record.reported);
         self.late.extend(std::mem::take(&mut self.tried_late));
+        self.forget_reported(posted);
+        let directory = shared.directory();
+        for ((account, _), lease) in posted.leases.iter().filter(|((_, owner), _)| *owner == server) {
+            if let Some(state) = directory.account(*account) {
+                state.balance.reset_lease(lease.id, lease.amounts);
+            }
+        }
+    }
+
+    /// Settles calls that the ledger has already: a commit whose outcome was not known made them, or a server with a copy of
+    /// this one's journal reported them.
+    pub(crate) fn forget_reported(&mut self, posted: &LedgerState) {
+        self.has_calls();
+        let Some(known) = posted.servers.get(&self.journal.server) else { return };
+        let reported = known.reported;
         while let Some(post) = self.unreported.front()
             && post.journal_number.is_some_and(|number| number <= reported)
         {
+            if post.placed.get().is_none() {
+                let other = known.open.iter().find(|call| Some(call.journal_number) == post.journal_number);
+                post.placed.set(other.map(|call| call.entry));
+                self.late.extend(other.map(|call| (call.entry, call.units)));
+            }
             if post.kind == PostKind::Debit {
                 post.hold.forget(&post.key);
             }
@@ -408,12 +441,6 @@ impl LeaseKeeper {
             }
         }
         self.journal.reported.fetch_max(reported, Ordering::Relaxed);
-        let directory = shared.directory();
-        for ((account, _), lease) in posted.leases.iter().filter(|((_, owner), _)| *owner == server) {
-            if let Some(state) = directory.account(*account) {
-                state.balance.reset_lease(lease.id, lease.amounts);
-            }
-        }
     }
 }
 

@@ -1,6 +1,9 @@
 //! The lease of one account as this server spends it.
 
-use std::time::Instant;
+use std::ops::Add;
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
 
 /// Units of a month's allotment, and credits of a wallet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -29,6 +32,25 @@ impl Amounts {
     }
 }
 
+/// A time since the start of the machine, by the clock of this server that goes on while it sleeps.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct LeaseTime(Duration);
+
+impl LeaseTime {
+    pub(crate) fn now() -> Self {
+        let now = clock_gettime(ClockId::Boottime);
+        Self(Duration::new(now.tv_sec.max(0).unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or(0)))
+    }
+}
+
+impl Add<Duration> for LeaseTime {
+    type Output = Self;
+
+    fn add(self, time: Duration) -> Self {
+        Self(self.0 + time)
+    }
+}
+
 /// The id that a server chose for a lease, at random.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LeaseId(pub(crate) u64);
@@ -42,7 +64,7 @@ pub(crate) struct LocalLease {
     /// What calls hold that are not reported yet.
     pub(crate) outstanding: Amounts,
     /// Earlier than the end by the database's clock.
-    pub(crate) usable_until: Instant,
+    pub(crate) usable_until: LeaseTime,
 }
 
 impl LocalLease {

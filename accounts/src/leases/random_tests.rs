@@ -1,5 +1,5 @@
 //! Servers with leases against a plain account of what was answered: random calls, refunds, corrections, deaths, partitions,
-//! ends of leases, and commits whose outcome is unknown. The servers run without threads, step by step.
+//! ends of leases, servers with a copy of another one's files, and commits whose outcome is unknown. The servers run without threads, step by step.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -34,6 +34,7 @@ use crate::{Accounts, Prepared, Settings};
 const NOW: Now = Now { wall: UnixMillis(1_780_000_000_000), steady: SteadyMicros(1_000_000) };
 /// By the database's clock. The servers' own clocks hardly move in a test, so they may spend leases that are over.
 const LEASE_MILLIS: i64 = 60_000;
+const SERVERS_MAX: usize = 4;
 
 /// A server whose threads are the test's steps.
 struct Server {
@@ -62,13 +63,14 @@ struct World {
 impl World {
     fn new(random: &mut SplitMix64) -> Self {
         let (memory, count) = (SharedMemory::with_schema(), 1 + random.index(3));
-        let files: Vec<ServerFiles> = (0..count as u8).map(|number| ServerFiles::new(number + 1)).collect();
+        let next_id = Arc::new(AtomicU64::new(1));
+        let files: Vec<ServerFiles> = (0..count).map(|_| ServerFiles::new(&next_id)).collect();
         let mut tariff = Tariff::CONTRACT;
         (tariff.free.limits.per_minute, tariff.free.limits.per_day) = (u32::MAX, u32::MAX);
         tariff.free.monthly_units = [0, 25][random.index(2)];
         let settings = Settings { tariff, lease_millis: LEASE_MILLIS, ..Settings::default() };
         let medium: Arc<dyn StateStorage> =
-            Arc::new(ServerStorage { memory: memory.clone(), files: ServerFiles::new(200) });
+            Arc::new(ServerStorage { memory: memory.clone(), files: ServerFiles::new(&next_id) });
         let accounts = Accounts::start(State::open_medium(&medium).unwrap(), settings, NOW).unwrap();
         let act = ActContext { actor: "test".to_owned(), at: NOW.wall };
         let account = accounts.create_account("test".to_owned(), &act).unwrap().id;
@@ -145,9 +147,15 @@ impl World {
                 }
             }
             _ => {
-                if random.below(4) == 0 {
-                    self.kill(number);
-                    return;
+                match random.below(6) {
+                    0 => return self.kill(number),
+                    // Somebody starts a copy of its data directory.
+                    1 if self.servers.len() < SERVERS_MAX => {
+                        self.files.push(self.files[number].copy());
+                        self.is_cut_off.push(false);
+                        self.servers.push(Some(self.start(self.files.len() - 1)));
+                    }
+                    _ => {}
                 }
             }
         }
@@ -212,7 +220,7 @@ impl World {
             let server = self.servers[number].as_mut().unwrap();
             server.write_journal();
             server.write_ledger();
-            server.writer.leave();
+            server.writer.leave().unwrap();
         }
         let report = self.verify();
         let spent = report.books.spent;
@@ -243,7 +251,7 @@ impl World {
         for (begun, _) in server.pending.drain(..) {
             begun.settle_blocking().unwrap();
         }
-        server.writer.leave();
+        server.writer.leave().unwrap();
         drop(server);
         let wallets = self.verify().books.wallets;
         assert_eq!(wallets, 0, "seed {seed}: credits are left that nobody can spend");

@@ -72,8 +72,9 @@ pub(crate) struct ServerRecord {
     pub(crate) reported: u64,
     /// The reported calls whose work was not over, so that they may still be refunded.
     pub(crate) open: Vec<UnfinishedCall>,
-    /// When it last said that it is there, by the clock of the database.
+    /// When it last said that it is there, or that it leaves, by the clock of the database.
     pub(crate) seen_at: UnixMillis,
+    pub(crate) has_left: bool,
 }
 
 /// A call of the journal, and its entry in the ledger.
@@ -89,7 +90,8 @@ impl ServerRecord {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut encoder = RecordEncoder::default();
         encoder.unsigned(self.reported);
-        encoder.signed(self.seen_at.0);
+        // The time at which it left is negative.
+        encoder.signed(if self.has_left { -self.seen_at.0 } else { self.seen_at.0 });
         for call in &self.open {
             encoder.unsigned(call.journal_number);
             encoder.unsigned(call.entry.0);
@@ -100,8 +102,9 @@ impl ServerRecord {
 
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut decoder = Decoder::new(bytes);
-        let mut record =
-            Self { reported: decoder.unsigned()?, seen_at: UnixMillis(decoder.signed()?), open: Vec::new() };
+        let (reported, seen_at) = (decoder.unsigned()?, decoder.signed()?);
+        let seen = UnixMillis(seen_at.saturating_abs());
+        let mut record = Self { reported, seen_at: seen, has_left: seen_at < 0, open: Vec::new() };
         while !decoder.is_empty() {
             let (journal_number, entry) = (decoder.unsigned()?, EntryNumber(decoder.unsigned()?));
             record.open.push(UnfinishedCall { journal_number, entry, units: decoder.number()? });

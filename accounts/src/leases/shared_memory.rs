@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use hornbook_base::clock::UnixMillis;
@@ -187,13 +188,30 @@ impl TableWriter for MemoryView {
 pub(super) struct ServerFiles {
     journal: Arc<Mutex<BTreeMap<u64, Vec<u8>>>>,
     owed: Arc<Mutex<Vec<Vec<u8>>>>,
-    id: [u8; 16],
+    id: Arc<Mutex<u64>>,
+    /// The next new id, of all servers of a test.
+    next_id: Arc<AtomicU64>,
     fails: Arc<Mutex<Option<CommitFault>>>,
 }
 
 impl ServerFiles {
-    pub(super) fn new(number: u8) -> Self {
-        Self { id: [number; 16], ..Self::default() }
+    pub(super) fn new(next_id: &Arc<AtomicU64>) -> Self {
+        let first = next_id.fetch_add(1, Ordering::Relaxed);
+        Self { id: Arc::new(Mutex::new(first)), next_id: Arc::clone(next_id), ..Self::default() }
+    }
+
+    /// The same bytes in other files.
+    pub(super) fn copy(&self) -> Self {
+        fn same<T: Clone>(bytes: &Mutex<T>) -> Arc<Mutex<T>> {
+            Arc::new(Mutex::new(lock(bytes).clone()))
+        }
+        Self {
+            journal: same(&self.journal),
+            owed: same(&self.owed),
+            id: same(&self.id),
+            next_id: Arc::clone(&self.next_id),
+            fails: Arc::default(),
+        }
     }
 
     pub(super) fn fail_next_write(&self, fault: Option<CommitFault>) {
@@ -203,7 +221,13 @@ impl ServerFiles {
 
 impl JournalStore for ServerFiles {
     fn server(&self) -> [u8; 16] {
-        self.id
+        u128::from(*lock(&self.id)).to_be_bytes()
+    }
+
+    fn renew(&mut self) -> Result<(), StateError> {
+        *lock(&self.id) = self.next_id.fetch_add(1, Ordering::Relaxed);
+        lock(&self.journal).clear();
+        Ok(())
     }
 
     fn append(&self, records: &mut dyn Iterator<Item = (u64, Vec<u8>)>, reported: u64) -> Result<(), StateError> {

@@ -1,10 +1,10 @@
 //! What a server that shares its ledger says of its leases, for probes and metrics.
 
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::journal::Journal;
-use super::local::{Amounts, LocalLease};
+use super::local::{Amounts, LeaseTime, LocalLease};
 use crate::Accounts;
 use crate::error::LedgerError;
 
@@ -66,7 +66,7 @@ impl Accounts {
     }
 
     fn has_usable_lease(&self, journal: &Journal) -> bool {
-        let now = Instant::now();
+        let now = LeaseTime::now();
         journal.queue.check_open().is_ok()
             && self.own_leases().iter().any(|lease| lease.left.total() > 0 && now < lease.usable_until)
     }

@@ -77,10 +77,10 @@ impl NewerEntries {
                 let of = parse_lease_key(&key).ok_or_else(damaged)?;
                 changes.leases.insert(of, lease.map_err(|_| damaged())?);
             }
-            (StateTable::Servers, Some(bytes)) => {
-                let row = ServerId::from_key(&key).zip(ServerRecord::from_bytes(&bytes).ok());
-                let (server, record) = row.ok_or_else(damaged)?;
-                changes.servers.insert(server, record);
+            (StateTable::Servers, bytes) => {
+                let record = bytes.map(|bytes| ServerRecord::from_bytes(&bytes)).transpose();
+                let server = ServerId::from_key(&key).ok_or_else(damaged)?;
+                changes.servers.insert(server, record.map_err(|_| damaged())?);
             }
             _ => {}
         }

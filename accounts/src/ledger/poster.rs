@@ -35,7 +35,8 @@ pub(crate) struct Changes {
     pub(super) operations: HashMap<String, OperationCode>,
     /// None for leases that ended.
     pub(super) leases: BTreeMap<(AccountId, ServerId), Option<Lease>>,
-    pub(super) servers: BTreeMap<ServerId, ServerRecord>,
+    /// `None` removes a server.
+    pub(super) servers: BTreeMap<ServerId, Option<ServerRecord>>,
     /// The administrative acts that this transaction records.
     pub(crate) acts: Vec<AuditRecord>,
 }
@@ -224,7 +225,13 @@ impl<'p> LedgerTransaction<'p> {
     }
 
     pub(crate) fn put_server(&mut self, server: ServerId, record: ServerRecord) {
-        self.changes.servers.insert(server, record);
+        self.changes.servers.insert(server, Some(record));
+    }
+
+    /// Removes servers that were last there before this time.
+    pub(crate) fn forget_servers(&mut self, before: UnixMillis) {
+        let old = self.posted.servers.iter().filter(|(_, record)| record.seen_at < before);
+        self.changes.servers.extend(old.map(|(server, _)| (*server, None)));
     }
 
     pub(crate) fn record_act(&mut self, act: AuditRecord) {
@@ -284,8 +291,13 @@ impl<'p> LedgerTransaction<'p> {
                 None => writing.remove(StateTable::Leases, &key)?,
             }
         }
-        let servers = changes.servers.iter().map(|(server, record)| (server.0, record.to_bytes()));
-        writing.put_all(StateTable::Servers, servers)
+        for (server, record) in &changes.servers {
+            match record {
+                Some(record) => writing.put(StateTable::Servers, &server.0, &record.to_bytes())?,
+                None => writing.remove(StateTable::Servers, &server.0)?,
+            }
+        }
+        Ok(())
     }
 
     fn write_entries(&mut self) -> Result<(), StateError> {
@@ -315,19 +327,19 @@ impl LedgerState {
         self.tail = changes.tail;
         self.wallets.extend(changes.wallets);
         self.allotments.extend(changes.allotments);
-        for (at, spent) in changes.spending {
-            match spent {
-                Some(spent) => self.spending.insert(at, spent),
-                None => self.spending.remove(&at),
-            };
-        }
+        put_or_remove(&mut self.spending, changes.spending);
         self.operations.extend(changes.operations);
-        for (of, lease) in changes.leases {
-            match lease {
-                Some(lease) => self.leases.insert(of, lease),
-                None => self.leases.remove(&of),
-            };
-        }
-        self.servers.extend(changes.servers);
+        put_or_remove(&mut self.leases, changes.leases);
+        put_or_remove(&mut self.servers, changes.servers);
+    }
+}
+
+/// Takes over changed records; `None` removes one.
+fn put_or_remove<K: Ord, V>(records: &mut BTreeMap<K, V>, changes: BTreeMap<K, Option<V>>) {
+    for (key, record) in changes {
+        match record {
+            Some(record) => records.insert(key, record),
+            None => records.remove(&key),
+        };
     }
 }

@@ -45,6 +45,12 @@ pub enum StateError {
          started and stopped again; without its files, they end after state.lease_sec while another server runs"
     )]
     LeasesOpen { place: String, count: u64 },
+    /// The journal of a server that the shared database does not know.
+    #[error(
+        "journal.redb has {calls} calls of a server that {place} does not know: they belong to another database, or to a \
+         data directory of which this is a copy; move journal.redb away to start without them"
+    )]
+    ForeignJournal { place: String, calls: usize },
     /// A state is copied only into an empty one.
     #[error("{place} already has accounts; name an empty database, or move the file away")]
     NotEmpty { place: String },

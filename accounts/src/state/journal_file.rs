@@ -22,6 +22,9 @@ pub trait JournalStore: Send {
     /// The id of the server whose journal this is.
     fn server(&self) -> [u8; 16];
 
+    /// Empties the journal, and makes it that of a new server.
+    fn renew(&mut self) -> Result<(), StateError>;
+
     /// Appends records, and removes those up to `reported`. They are durable when this returns; after an error they may
     /// be in the journal.
     fn append(&self, records: &mut dyn Iterator<Item = (u64, Vec<u8>)>, reported: u64) -> Result<(), StateError>;
@@ -74,6 +77,17 @@ impl JournalStore for JournalFile {
         self.server
     }
 
+    fn renew(&mut self) -> Result<(), StateError> {
+        let server = new_id()?;
+        self.change(|transaction| {
+            transaction.open_table(CALLS)?.retain(|_, _| false)?;
+            transaction.open_table(SERVER)?.insert(0, &server[..])?;
+            Ok(())
+        })?;
+        self.server = server;
+        Ok(())
+    }
+
     fn append(&self, records: &mut dyn Iterator<Item = (u64, Vec<u8>)>, reported: u64) -> Result<(), StateError> {
         self.change(|transaction| {
             let mut calls = transaction.open_table(CALLS)?;
@@ -110,10 +124,7 @@ impl JournalStore for JournalFile {
 
 /// Creates a journal so that it exists with its id or not at all.
 fn create(path: &Path) -> Result<(), StateError> {
-    let mut server = [0; 16];
-    SystemEntropy
-        .fill(&mut server)
-        .map_err(|e| StateError::file("read random bytes from", Path::new("/dev/urandom"), e))?;
+    let server = new_id()?;
     let temporary = path.with_extension("redb.new");
     let created = database_builder().create_file(create_private(&temporary)?);
     let database = created.map_err(|e| StateError::storage("create the journal of calls", e.into()))?;
@@ -127,4 +138,11 @@ fn create(path: &Path) -> Result<(), StateError> {
     filled.map_err(|e| StateError::storage(WRITING, e))?;
     drop(database);
     sync_and_rename(&temporary, path)
+}
+
+fn new_id() -> Result<[u8; 16], StateError> {
+    let mut id = [0; 16];
+    let filled = SystemEntropy.fill(&mut id);
+    filled.map_err(|e| StateError::file("read random bytes from", Path::new("/dev/urandom"), e))?;
+    Ok(id)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use hornbook_accounts::Accounts;
 use hornbook_accounts::error::{LedgerError, Refusal};
 use hornbook_accounts::migrate::migrate_to_file;
-use hornbook_accounts::state::JOURNAL_FILE;
+use hornbook_accounts::state::{JOURNAL_FILE, State};
 use hornbook_base::clock::{Clock, Now};
 
 use crate::servers::{Servers, wait_until};
@@ -113,6 +113,48 @@ fn the_lease_of_a_server_that_is_gone_ends_and_its_late_calls_overdraw_nothing()
     assert_eq!(books.wallets, 0, "{books:?}");
     assert_eq!(books.spent, 80 - books.adjusted, "{books:?}");
     assert!(books.adjusted < 0 && -books.adjusted <= late, "{books:?} {late}");
+}
+
+#[test]
+fn a_server_that_was_started_with_a_copy_of_anothers_files_loses_and_repeats_no_call() {
+    let servers = Servers::new(2, 66).with_leases(60_000);
+    let now = clock_at_noon().now();
+    let first = servers.start(0);
+    let customer = customer_with_lease(&first, 800, now);
+    wait_until(|| first.leases().unwrap().unreported == 0);
+    let spent_before = first.verify_ledger().unwrap().books.spent;
+    servers.proxies[0].silence(true);
+    let unreported = calls_without_the_ledger(&first, &customer, now);
+    std::fs::create_dir_all(servers.files(1)).unwrap();
+    std::fs::copy(servers.files(0).join(JOURNAL_FILE), servers.files(1).join(JOURNAL_FILE)).unwrap();
+    // It reports the calls of the copy, and then is a server of its own.
+    let second = servers.start(1);
+    assert_eq!(second.verify_ledger().unwrap().books.spent, spent_before + unreported);
+    servers.proxies[0].silence(false);
+    wait_until(|| wait_until_healthy(&first).is_ok());
+    let mut made = 0;
+    for _ in 0..30 {
+        for server in [&first, &second] {
+            made += i64::from(make_call(server, &customer.keys[0], 1, None, now).is_ok());
+        }
+    }
+    assert!(made > 30, "{made}");
+    first.close();
+    second.close();
+    let books = servers.start(1).verify_ledger().unwrap().books;
+    assert_eq!((books.spent, books.adjusted), (spent_before + unreported + made, 0), "{books:?}");
+    // A journal of another database is not charged to the accounts of this one.
+    let other = Servers::new(1, 67).with_leases(60_000);
+    std::fs::create_dir_all(other.files(0)).unwrap();
+    let with_calls = servers.start(0);
+    let customer = customer_with_lease(&with_calls, 800, now);
+    servers.proxies[0].silence(true);
+    calls_without_the_ledger(&with_calls, &customer, now);
+    std::fs::copy(servers.files(0).join(JOURNAL_FILE), other.files(0).join(JOURNAL_FILE)).unwrap();
+    let refused = Accounts::start(State::open_medium(&other.medium(0)).unwrap(), other.settings(0), now);
+    let Err(refused) = refused else { panic!("it was started") };
+    assert!(refused.to_string().contains("move journal.redb away"), "{refused}");
+    std::mem::forget(with_calls);
 }
 
 #[test]

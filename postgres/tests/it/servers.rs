@@ -6,13 +6,15 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use hornbook_accounts::admission::Reserved;
+use hornbook_accounts::entropy::SeededEntropy;
 use hornbook_accounts::error::{BadKey, ChangeError, LedgerError, Refusal};
 use hornbook_accounts::idempotency::Idempotency;
 use hornbook_accounts::ids::Credits;
+use hornbook_accounts::key::{KeyKind, PlainKey};
 use hornbook_accounts::migrate::{migrate, migrate_to_file};
 use hornbook_accounts::rate_limit::RateLimits;
 use hornbook_accounts::scope::ScopeSet;
-use hornbook_accounts::state::{FileStorage, LocalFiles, STATE_FILE, State, StateStorage};
+use hornbook_accounts::state::{FileStorage, LocalFiles, SEAL_KEY_FILE, STATE_FILE, State, StateStorage};
 use hornbook_accounts::{Accounts, Durability, Settings};
 use hornbook_base::clock::{Clock, Now};
 use hornbook_base::random::SplitMix64;
@@ -127,6 +129,42 @@ fn charge_while_connections_are_cut(servers: &Servers, calls: u64, cut_one_in: u
         let charged = i64::try_from(charged.load(Ordering::Relaxed)).unwrap();
         assert_eq!(books.spent, charged, "{} calls failed", failed.load(Ordering::Relaxed));
     }
+}
+
+#[test]
+fn what_one_server_made_is_known_at_another_one_that_looks_for_it() {
+    let servers = Servers::new(2, 71);
+    let now = clock_at_noon().now();
+    let accounts: Vec<Accounts> = (0..2).map(|number| servers.start(number)).collect();
+    for round in 0..20 {
+        let (here, there) = (&accounts[round % 2], &accounts[1 - round % 2]);
+        let key = &create_customer(here, 100, 1, now).keys[0];
+        assert!(here.knows_key(key));
+        futures_executor::block_on(there.catch_up());
+        assert!(there.knows_key(key), "in round {round}");
+    }
+    let stranger = PlainKey::generate(KeyKind::Test, &mut SeededEntropy(71)).unwrap().reveal();
+    futures_executor::block_on(accounts[0].catch_up());
+    assert!(!accounts[0].knows_key(&stranger));
+}
+
+#[test]
+fn servers_seal_with_one_key_or_are_told_to_copy_it() {
+    let servers = Servers::new(2, 72);
+    let accounts: Vec<Accounts> = (0..2).map(|number| servers.start(number)).collect();
+    let key = accounts[0].client_id_key(&mut SeededEntropy(1)).unwrap();
+    let missing = accounts[1].client_id_key(&mut SeededEntropy(2)).unwrap_err().to_string();
+    assert!(missing.contains("state.key of this data directory is missing; copy it"), "{missing}");
+    let file = |number: usize| servers.files(number).join(SEAL_KEY_FILE);
+    // The key of another database.
+    let others = Servers::new(1, 73);
+    others.start(0).client_id_key(&mut SeededEntropy(3)).unwrap();
+    std::fs::create_dir_all(servers.files(1)).unwrap();
+    std::fs::copy(others.files(0).join(SEAL_KEY_FILE), file(1)).unwrap();
+    let other = accounts[1].client_id_key(&mut SeededEntropy(2)).unwrap_err().to_string();
+    assert!(other.contains("is not the one with which the other servers seal"), "{other}");
+    std::fs::copy(file(0), file(1)).unwrap();
+    assert_eq!(accounts[1].client_id_key(&mut SeededEntropy(2)).unwrap(), key);
 }
 
 #[test]
