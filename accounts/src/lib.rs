@@ -18,6 +18,7 @@ pub mod blocking;
 pub mod budget;
 mod catch_up;
 pub mod changes;
+pub mod common_clock;
 mod directory;
 pub mod entropy;
 pub mod error;
@@ -65,6 +66,7 @@ use crate::state::{
     DataLock, JournalStore, STATE_FILE, State, StateError, StateStorage, StateTable, create_data_directory,
 };
 use catch_up::load_all;
+use common_clock::ClockDifference;
 use directory::lock;
 use error::LedgerError;
 use hornbook_base::clock::Now;
@@ -213,10 +215,15 @@ impl Prepared {
         now: Now,
         file: Option<Box<dyn JournalStore>>,
     ) -> Result<Self, StateError> {
+        let clock_difference = ClockDifference::default();
+        if file.is_some() {
+            drop(clock_difference.begin(&state)?);
+        }
+        let now = clock_difference.correct(now);
         let reading = state.read()?;
         let number = reading.number();
         let journal = file.as_ref().map(|file| Arc::new(Journal::new(ServerId(file.server()), settings.durability)));
-        let shared = Arc::new(SharedAccounts::new(settings, state, journal.clone()));
+        let shared = Arc::new(SharedAccounts::new(settings, state, journal.clone(), clock_difference));
         let posted = load_all(&shared, &reading)?;
         shared.directory().refill_windows(&reading, now)?;
         drop(reading);

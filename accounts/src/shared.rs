@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use super::blocking;
 use super::changes::no_memory_effect;
+use super::common_clock::ClockDifference;
 use super::directory::{Directory, lock};
 use super::entropy::Entropy;
 use super::error::ChangeError;
@@ -35,6 +36,7 @@ pub(crate) struct SharedAccounts {
     /// The number of passwords checked or stored.
     pub(super) passwords_checked: AtomicU64,
     trouble: Mutex<Option<String>>,
+    pub(crate) clock_difference: ClockDifference,
     pub(super) tell_act: OnceLock<Box<AuditListener>>,
 }
 
@@ -49,7 +51,12 @@ fn other_seal_key(what: &str) -> ChangeError {
 
 impl SharedAccounts {
     /// Nothing is in memory yet.
-    pub(super) fn new(settings: Settings, state: State, journal: Option<Arc<Journal>>) -> Self {
+    pub(super) fn new(
+        settings: Settings,
+        state: State,
+        journal: Option<Arc<Journal>>,
+        clock_difference: ClockDifference,
+    ) -> Self {
         // Another server could spend what a call was answered with before its commit.
         let durability = if journal.is_some() { Durability::Strict } else { settings.durability };
         Self {
@@ -63,6 +70,7 @@ impl SharedAccounts {
             seal_key: Mutex::default(),
             passwords_checked: AtomicU64::new(0),
             trouble: Mutex::default(),
+            clock_difference,
             tell_act: OnceLock::new(),
         }
     }

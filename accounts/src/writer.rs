@@ -190,7 +190,7 @@ impl Writer {
         let shared = Arc::clone(&self.shared);
         let store = shared.store.read().unwrap_or_else(PoisonError::into_inner);
         let state = open(&store)?;
-        let writing = state.write()?;
+        let writing = shared.clock_difference.begin(state)?;
         if writing.number_before() != self.number {
             // Nobody changes anything while this transaction is open.
             self.catch_up_from(state)?;

@@ -37,6 +37,7 @@ use hornbook::payments::webhook::Webhook;
 use hornbook::watches::{WatchReporter, WatchThread};
 use hornbook_accounts::Accounts;
 use hornbook_accounts::blocking::forbid_on_this_thread;
+use hornbook_accounts::common_clock::CommonClock;
 use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::error::ChangeError;
 use hornbook_accounts::state::permission_warning;
@@ -113,6 +114,7 @@ impl OpenService {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
         let accounts =
             Arc::new(settings::state_location(config)?.open(&data, settings::accounts(config), clock.now())?);
+        let clock = CommonClock::of(clock, &accounts);
         let log = Arc::new(Log::start(config.log.format, std::io::stderr()));
         Ok(Self { data, clock, accounts, corpus, log })
     }
