@@ -3,6 +3,7 @@
 //! violation.
 
 mod advisories;
+mod features;
 mod formats;
 mod import_cycles;
 mod names;
