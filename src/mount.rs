@@ -198,8 +198,13 @@ pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey<'_>>
     IdempotencyKey::read(headers.get_all(IDEMPOTENCY_KEY).iter().map(HeaderValue::as_bytes))
 }
 
-pub fn snapshot_pin(headers: &HeaderMap) -> Result<Option<SnapshotPin<'_>>, Violation> {
-    SnapshotPin::read(headers.get_all(CORPUS_SNAPSHOT.field).iter().map(HeaderValue::as_bytes))
+/// `linked`: what the link that the caller followed names.
+pub fn snapshot_pin<'c>(
+    headers: &'c HeaderMap,
+    linked: impl Iterator<Item = &'c str>,
+) -> Result<Option<SnapshotPin<'c>>, Violation> {
+    let sent = headers.get_all(CORPUS_SNAPSHOT.field).iter().map(HeaderValue::as_bytes);
+    SnapshotPin::read(sent.chain(linked.map(str::as_bytes)))
 }
 
 #[cfg(test)]

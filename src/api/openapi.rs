@@ -12,6 +12,7 @@ use super::headers::{CORPUS_SNAPSHOT, HEADERS, Header, HeaderScope};
 use super::operation::{Cost, Metering, Operation, Route};
 use super::operations::OPERATIONS;
 use super::parameters::{Location, Need, Parameter, ParameterKind};
+use super::pinned_snapshot::SNAPSHOT_NAME;
 use super::reply::Format;
 
 /// The version of the OpenAPI description.
@@ -162,8 +163,8 @@ fn common_parameters(operation: &Operation) -> impl Iterator<Item = Value> {
     let is_metered = operation.metering().is_some();
     let terms = TERMS.iter().filter(move |_| is_metered).map(move |term| of(term.name));
     let idempotency = is_metered.then(|| of("Idempotency-Key"));
-    let pin = operation.reads_law().then(|| of(CORPUS_SNAPSHOT.name));
-    terms.chain(idempotency).chain(pin).chain(operation.has_version.then(|| of("If-None-Match")))
+    let pins = [CORPUS_SNAPSHOT.name, SNAPSHOT_NAME].into_iter().filter(|_| operation.reads_law()).map(of);
+    terms.chain(idempotency).chain(pins).chain(operation.has_version.then(|| of("If-None-Match")))
 }
 
 fn parameter_components() -> Value {
@@ -194,6 +195,14 @@ fn parameter_components() -> Value {
                         server does not have it, or with `asOf` if the day is answered from another one, the call is \
                         refused and free.",
         "schema": { "type": "string", "pattern": format!("^[0-9a-f]{{{SNAPSHOT_ID_LENGTH}}}$") },
+    });
+    components[SNAPSHOT_NAME] = json!({
+        "name": SNAPSHOT_NAME,
+        "in": "query",
+        "required": false,
+        "description": "The same as the header `X-Corpus-Snapshot`, for links: those to the other pages of a list name the \
+                        snapshot of this one.",
+        "schema": components[CORPUS_SNAPSHOT.name]["schema"],
     });
     for term in TERMS {
         components[term.name] = parameter(term);

@@ -1,4 +1,5 @@
-//! The snapshot that a caller pins by sending back the `X-Corpus-Snapshot` of an earlier answer. The call is answered
+//! The snapshot that a caller pins by sending back the `X-Corpus-Snapshot` of an earlier answer, or by following a link to
+//! another page, whose parameter [`SNAPSHOT_NAME`] is the same. The call is answered
 //! from exactly that snapshot or refused, so that what a caller puts together, such as the pages of a list, is one
 //! edition, whichever of several servers answers and whatever they switch to meanwhile.
 
@@ -15,19 +16,24 @@ use super::page_links::AS_OF_NAME;
 use super::parameters::Arguments;
 use super::service::Service;
 
+/// The parameter in links to other pages that names their snapshot.
+pub const SNAPSHOT_NAME: &str = "snapshot";
+
 /// The id of a snapshot, as a caller sent it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SnapshotPin<'c>(&'c str);
 
 impl<'c> SnapshotPin<'c> {
-    /// Reads the values that a caller sent for the header.
+    /// Reads the values that a caller sent for the header or the parameter.
     pub fn read(mut given: impl Iterator<Item = &'c [u8]>) -> Result<Option<Self>, Violation> {
         let Some(id) = given.next() else { return Ok(None) };
         let wrong = |what: &str| {
             let name = CORPUS_SNAPSHOT.name;
-            Err(Violation::new(name, format!("{name} {what}; send it as an earlier answer named it, or leave it out")))
+            let message =
+                format!("{name}, or {SNAPSHOT_NAME}, {what}; send it as an earlier answer named it, or leave it out");
+            Err(Violation::new(name, message))
         };
-        if given.next().is_some() {
+        if given.any(|other| other.trim_ascii() != id.trim_ascii()) {
             return wrong("is given more than once");
         }
         match str::from_utf8(id.trim_ascii()) {
@@ -35,6 +41,21 @@ impl<'c> SnapshotPin<'c> {
             _ => wrong(&format!("is not {SNAPSHOT_ID_LENGTH} digits from 0 to 9 and a to f")),
         }
     }
+}
+
+impl SnapshotPin<'_> {
+    pub fn is_of(self, corpus: &Corpus) -> bool {
+        self.0 == corpus.id()
+    }
+}
+
+/// Takes the snapshot that a link to another page names out of the parameters of a call that reads law.
+pub fn take_linked(operation: &Operation, arguments: &mut Arguments) -> Vec<String> {
+    if !operation.reads_law() {
+        return Vec::new();
+    }
+    let is_pin = |(name, _): &mut (String, String)| name == SNAPSHOT_NAME;
+    arguments.query.extract_if(.., is_pin).map(|(_, value)| value).collect()
 }
 
 /// The snapshot that answers a call.
@@ -116,8 +137,8 @@ fn with_id(corpora: &[Arc<Corpus>], id: &str) -> Option<Arc<Corpus>> {
 fn not_served(id: &str, served: &Corpus) -> ApiError {
     let name = CORPUS_SNAPSHOT.name;
     let message = format!(
-        "this server does not have the snapshot {id}; it serves {}. Nothing was charged. Leave {name} out to be \
-         answered from that one. While servers switch to a newer edition, another one may have yours: then ask again",
+        "this server does not have the snapshot {id}; it serves {}. Nothing was charged. Leave {name} and {SNAPSHOT_NAME} out \
+         to be answered from that one. While servers switch to a newer edition, another one may have yours: then ask again",
         served.id()
     );
     ApiError::new(ErrorCode::SnapshotNotServed, message)
@@ -146,7 +167,9 @@ mod tests {
             let fault = SnapshotPin::read([bad.as_bytes()].into_iter()).unwrap_err();
             assert!(fault.message.contains("is not 32 digits"), "{bad}: {fault:?}");
         }
-        let twice = SnapshotPin::read([id.as_bytes(), id.as_bytes()].into_iter()).unwrap_err();
+        let same = SnapshotPin::read([id.as_bytes(), id.as_bytes()].into_iter());
+        assert_eq!(same, Ok(Some(SnapshotPin(id))), "a link that is followed with the header");
+        let twice = SnapshotPin::read([id.as_bytes(), id.replace('0', "1").as_bytes()].into_iter()).unwrap_err();
         assert!(twice.message.contains("more than once"), "{twice:?}");
     }
 }

@@ -16,21 +16,19 @@ use serde_json::json;
 use super::accept::AcceptedCodings;
 use super::coding::Coding;
 use super::documents::Rendered;
+use super::headers::{self, ListAddress};
 use super::reply::{HttpReply, ReplyBody};
 use super::request_log::ResponseLog;
+use super::request_parts;
 use super::response_compression::{self, ResponseCompressor};
 use super::unread::{AccountShare, SharedBytes};
-use super::{headers, request_parts};
 use crate::api::call::{Answer, Failure, is_known};
 use crate::api::error::{ApiError, ErrorCode, ErrorObject, shortened};
 use crate::api::headers::{ALLOW, ETAG, RETRY_AFTER, WWW_AUTHENTICATE};
 use crate::api::reply::{Body, CachedBody, Format, StoredLayer};
 use crate::mount::{Methods, MountResponse};
 
-/// The path and the query of a request as they were sent, for links to other pages.
-type RequestTarget<'a> = (&'a str, Option<&'a str>);
-
-pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, address: RequestTarget<'_>) -> HttpReply {
+pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, address: ListAddress<'_>) -> HttpReply {
     let Answer { reply, receipt, version, unread, .. } = answer;
     let mut response = match reply.body {
         Body::Bytes(bytes) => respond(StatusCode::OK, content_type(reply.format), bytes),
@@ -61,7 +59,7 @@ pub(super) fn answered(answer: Answer, asked: &HeaderMap, is_metered: bool, addr
     }
     headers::timing(head, &reply.stages);
     if let Some(pages) = reply.pages {
-        headers::paging(head, pages, address.0, address.1);
+        headers::paging(head, pages, address);
     }
     let cache = if is_metered { "private, no-cache" } else { "public, max-age=300" };
     set_standard(head, CACHE_CONTROL, cache);

@@ -1,5 +1,6 @@
 //! Sets the headers of responses, by the constants of the table in `api::headers`.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use hornbook_accounts::admission::{CallPrice, MeteringReceipt};
@@ -15,6 +16,7 @@ use crate::api::headers::{
     RATE_LIMIT, RATE_LIMIT_LIMIT, RATE_LIMIT_POLICY, RATE_LIMIT_REMAINING, RATE_LIMIT_RESET,
     RESEARCH_ALLOTMENT_REMAINING, SERVER_TIMING,
 };
+use crate::api::pinned_snapshot::SNAPSHOT_NAME;
 use crate::api::reply::Pages;
 use crate::percent;
 
@@ -145,14 +147,25 @@ pub(super) fn timing(head: &mut HeaderMap, stages: &[(&'static str, u32)]) {
     }
 }
 
+/// Where a page of a list was requested, as it was sent.
+#[derive(Clone, Copy)]
+pub(super) struct ListAddress<'a> {
+    pub(super) path: &'a str,
+    pub(super) query: Option<&'a str>,
+    /// The snapshot of the list, if it is one of law: the other pages come from the same one.
+    pub(super) snapshot: Option<&'a str>,
+}
+
 /// Sets the links to other pages. If all four are too long, only those to the previous and the next page
 /// are sent. If even these are too long, none is sent. The body contains the page number and the number
 /// of results.
-pub(super) fn paging(head: &mut HeaderMap, pages: Pages, path: &str, query: Option<&str>) {
+pub(super) fn paging(head: &mut HeaderMap, pages: Pages, address: ListAddress<'_>) {
+    let ListAddress { path, query, snapshot } = address;
     let mut others = String::with_capacity(query.map_or(0, str::len) + LINK_BYTES);
-    for (name, value) in
-        request_parts::pairs(query).filter_map(|pair| pair.decoded()).filter(|(name, _)| name != "page")
-    {
+    let kept = |name: &str| name != "page" && name != SNAPSHOT_NAME;
+    let asked = request_parts::pairs(query).filter_map(|pair| pair.decoded()).filter(|(name, _)| kept(name));
+    let pinned = snapshot.map(|id| (Cow::Borrowed(SNAPSHOT_NAME), Cow::Borrowed(id)));
+    for (name, value) in asked.chain(pinned) {
         for (part, end) in [(name, "="), (value, "&")] {
             percent::push(&mut others, &part);
             others.push_str(end);
@@ -201,10 +214,13 @@ fn bytes(head: &HeaderMap) -> usize {
 mod tests {
     use super::*;
 
+    const SNAPSHOT: &str = "0123456789abcdef0123456789abcdef";
+
     fn links(q: &str, pages: Pages) -> Option<String> {
-        let query = format!("q={}&page=2", percent::encoded(q));
+        let query = format!("q={}&snapshot={SNAPSHOT}&page=2", percent::encoded(q));
         let mut head = HeaderMap::new();
-        paging(&mut head, pages, "/api/v1/search", Some(&query));
+        let snapshot = Some(SNAPSHOT);
+        paging(&mut head, pages, ListAddress { path: "/api/v1/search", query: Some(&query), snapshot });
         head.get(LINK.field).map(|links| links.to_str().unwrap().to_owned())
     }
 
@@ -212,7 +228,12 @@ mod tests {
     fn links_keep_the_query_and_change_the_page() {
         let links = links("a & b", Pages { page: 2, last: 3 }).unwrap();
         for (rel, page) in [("first", 1), ("prev", 1), ("next", 3), ("last", 3)] {
-            assert!(links.contains(&format!("</api/v1/search?q=a%20%26%20b&page={page}>; rel=\"{rel}\"")), "{links}");
+            assert!(
+                links.contains(&format!(
+                    "</api/v1/search?q=a%20%26%20b&snapshot={SNAPSHOT}&page={page}>; rel=\"{rel}\""
+                )),
+                "{links}"
+            );
         }
     }
 

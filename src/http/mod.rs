@@ -73,12 +73,14 @@ use crate::api::corpus::Corpus;
 use crate::api::error::{ApiError, shortened};
 use crate::api::headers::{CORPUS_SNAPSHOT, REQUEST_ID};
 use crate::api::operation::Operation;
+use crate::api::pinned_snapshot::take_linked;
 use crate::api::service::Service;
 use crate::mount::{ErrorPageInfo, Methods, Mount, MountRequest, bearer, idempotency_key, snapshot_pin};
 use crate::web_origin::{RequestOrigin, WebOrigin};
 use body::BodyBudget;
 use cross_origin::Origins;
 use documents::Documents;
+use headers::ListAddress;
 use open_rate::OpenRate;
 pub use probe::{ReadinessAnswer, fetch_readiness};
 pub use proxies::Proxies;
@@ -452,10 +454,12 @@ impl App {
             }
         }
         let terms = CallTerms::take(operation, &mut checked.arguments);
-        let (headers, address) = (checked.headers, (checked.path, asked.head.uri.query()));
-        let pin = snapshot_pin(headers);
+        let headers = checked.headers;
+        let linked = take_linked(operation, &mut checked.arguments);
+        let pin = snapshot_pin(headers, linked.iter().map(String::as_str));
         let edition = self.service.edition_for(corpus, operation, &pin, &mut checked.arguments);
         let other_edition = (!Arc::ptr_eq(&edition.corpus, corpus)).then(|| edition.corpus.id().to_owned());
+        let answering = Arc::clone(&edition.corpus);
         let call = Call {
             edition,
             operation,
@@ -470,7 +474,12 @@ impl App {
         let mut response = match self.service.call(call).await {
             Outcome::Answered(answer) => {
                 let is_metered = operation.metering().is_some();
-                answer::answered(answer, headers, is_metered, address)
+                let target = ListAddress {
+                    path: checked.path,
+                    query: asked.head.uri.query(),
+                    snapshot: operation.reads_law().then(|| answering.id()),
+                };
+                answer::answered(answer, headers, is_metered, target)
             }
             Outcome::Unchanged { version, left } => answer::unchanged(&version, left, headers),
             Outcome::Priced(price) => answer::priced(&price),

@@ -149,7 +149,8 @@ impl McpMount {
                 };
             }
         };
-        let (idempotency_key, pin) = (idempotency_key(http_request.headers), snapshot_pin(http_request.headers));
+        let (idempotency_key, pin) =
+            (idempotency_key(http_request.headers), snapshot_pin(http_request.headers, std::iter::empty()));
         let progress = http_request.progress;
         let sender = RequestSender {
             key,

@@ -38,7 +38,7 @@ pub(super) async fn page(mut opened: OpenPage<'_>) -> Result<MountResponse, ApiE
         @for notice in &reply.notices { p.also role="note" { (formatting::notice(notice)) } }
         @if reply.changes.is_empty() && reply.notices.is_empty() { p { "Nothing." } }
         ul.links { @for item in &reply.changes { li { (entry(item)) } } }
-        @if let Some(pages) = news.pages { (pager::of(pages, &format!("?{query}page="))) }
+        @if let Some(pages) = news.pages { (pager::of(pages, &format!("?{query}page="), opened.list_edition())) }
         (kept(&reply))
     };
     let head = html! { link rel="alternate" type="application/atom+xml" title="Changes of the law" href=(feed); };

@@ -127,7 +127,7 @@ pub(super) async fn children(
         @if let Some(pages) = news.pages { (pager::of(pages, &match day.as_deref() {
             Some(day) => address::day_parameter('?', Some(day)) + "&page=",
             None => "?page=".to_owned(),
-        })) }
+        }, opened.list_edition())) }
     })
 }
 

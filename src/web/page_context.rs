@@ -18,18 +18,20 @@ use hornbook_corpus::day::Day;
 use hornbook_search::LawOnDay;
 use serde::Deserialize;
 
+use super::pager::ListEdition;
 use super::visitor::Visitor;
 use super::work_queues::WorkQueues;
 use crate::api::as_of::{AS_OF_NAME, today};
 use crate::api::call::{Answer, Call, CallerIdentity, Outcome, Progress};
 use crate::api::call_terms::CallTerms;
 use crate::api::corpus::Corpus;
-use crate::api::error::ApiError;
+use crate::api::error::{ApiError, Violation};
 use crate::api::json::JsonObject;
 use crate::api::operation::Operation;
 use crate::api::operations::OPERATIONS;
 use crate::api::page_links::PageLinks;
 use crate::api::parameters::Arguments;
+use crate::api::pinned_snapshot::{SNAPSHOT_NAME, SnapshotPin};
 use crate::api::reply::{Body, Format, Pages};
 use crate::api::service::Service;
 use crate::api::unread::UnreadReservation;
@@ -72,13 +74,19 @@ impl PageContext {
             shell: self,
             request,
             visitor: Visitor::of(request, self.service.accounts(), self.service.now()),
-            corpus: self.service.corpus(),
+            corpus: self.service.pinned_or_served(&pin_of(request)),
             receipt: None,
             debits: Debits::default(),
             unread: None,
             stages: Vec::new(),
         }
     }
+}
+
+/// The snapshot that the link to a page names. What is no id of a snapshot names none.
+fn pin_of<'a>(request: &MountRequest<'a>) -> Result<Option<SnapshotPin<'a>>, Violation> {
+    let named = request.parameters.iter().filter(|(name, _)| name == SNAPSHOT_NAME);
+    SnapshotPin::read(named.map(|(_, value)| value.as_bytes()))
 }
 
 /// A page that is being built for a reader.
@@ -188,6 +196,12 @@ impl OpenPage<'_> {
     }
 
     /// The first value of a parameter in the page's address.
+    /// The snapshot of the lists on this page, for links to their other pages.
+    pub(super) fn list_edition(&self) -> ListEdition<'_> {
+        let is_another = matches!(pin_of(self.request), Ok(Some(pin)) if !pin.is_of(&self.corpus));
+        ListEdition { snapshot: self.corpus.id(), is_another }
+    }
+
     pub(super) fn parameter(&self, name: &str) -> Option<&str> {
         let found = self.request.parameters.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())

@@ -34,7 +34,7 @@ pub(super) async fn answer(mut opened: OpenPage<'_>, id: &str) -> Result<MountRe
         }
         (currency_of(references.nodes.iter().map(|link| link.current_through), &references.notices))
         ul.links { @for link in &references.nodes { li { (entry(link)) } } }
-        @if let Some(pages) = news.pages { (pager::of(pages, &format!("?direction={}{}&page=", references.direction, day_parameter('&', day.as_deref())))) }
+        @if let Some(pages) = news.pages { (pager::of(pages, &format!("?direction={}{}&page=", references.direction, day_parameter('&', day.as_deref())), opened.list_edition())) }
     };
     let title = if is_in { "Cited by" } else { "Cites" };
     let html = Page::new(title, SiteSection::Contents, main).html(&opened.visitor);

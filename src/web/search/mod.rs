@@ -60,7 +60,16 @@ pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, Ap
     };
     let (containers, inside) = (ContainerLinks::of(&opened, &found.results)?, searched_part(&opened, &query));
     let (pages, cited) = (news.pages, cited.as_ref());
-    let results = Results { query: &query, found: &found, containers, inside, pages, cited, meant };
+    let results = Results {
+        query: &query,
+        found: &found,
+        containers,
+        inside,
+        pages,
+        edition: opened.list_edition(),
+        cited,
+        meant,
+    };
     let main = page::results(&Choices::of(&opened, &query), &results);
     let title = format!("{} · Search", query.title_text());
     Ok(page_of(opened, StatusCode::OK, &title, main))

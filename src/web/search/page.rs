@@ -28,7 +28,7 @@ use crate::web::frame::SUGGEST_PATH;
 use crate::web::law::cited::{NOT_LOADED, message_for_people, place_not_loaded};
 use crate::web::page_context::OpenPage;
 use crate::web::page_error::{SIGN_IN, SIGN_UP};
-use crate::web::pager;
+use crate::web::pager::{self, ListEdition};
 use crate::web::return_path::link_with_return;
 use crate::web::untrusted_text::{UntrustedText, short_heading};
 use crate::web::visitor::Visitor;
@@ -254,6 +254,7 @@ pub(super) struct Results<'r> {
     /// The name of the container or code that the search is restricted to, and the parameter that restricts it.
     pub(super) inside: Option<(&'static str, String)>,
     pub(super) pages: Option<Pages>,
+    pub(super) edition: ListEdition<'r>,
     /// The answer for the query, if it is a citation.
     pub(super) cited: Option<&'r CitationAnswer<LinkedCandidate>>,
     /// The query with corrected spelling.
@@ -261,7 +262,7 @@ pub(super) struct Results<'r> {
 }
 
 pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
-    let Results { query, found, containers, inside, pages, cited, meant } = results;
+    let Results { query, found, containers, inside, pages, edition, cited, meant } = results;
     let is_explained = cited.is_some() || meant.is_some() || !found.not_here.is_empty();
     html! {
         h1.unseen { "Results for " (UntrustedText(&query.text)) }
@@ -306,7 +307,7 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
                     ol.hits start=(first_place(*pages)) {
                         @for hit in &found.results { li { (shown(hit, &containers.line(hit))) } }
                     }
-                    @if let Some(pages) = pages { (pager::of(*pages, &format!("{}&page=", query.with("page", None)))) }
+                    @if let Some(pages) = pages { (pager::of(*pages, &format!("{}&page=", query.with("page", None)), *edition)) }
                 }
                 @if let Some(facets) = &found.facets { (filters(query, found, facets, choices.jurisdictions)) }
             }

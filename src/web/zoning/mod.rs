@@ -100,7 +100,7 @@ pub(super) async fn of_layer(mut opened: OpenPage<'_>, short_code: &str) -> Resu
     let title = attribute_text(&format!("Zoning of {}", layer_name(&layer)));
     let setting = LayerPage {
         layer: &layer,
-        snapshot: opened.corpus.id(),
+        edition: opened.list_edition(),
         pass: pass.as_deref(),
         reads_are_free: opened.reads_are_free(),
         zone: opened.parameter("zone"),

@@ -12,11 +12,12 @@ use super::{legend, map_parts, table};
 use crate::api::error::ApiError;
 use crate::api::replies::{ZoneReply, ZonesReply};
 use crate::web::formatting::written_day;
+use crate::web::pager::ListEdition;
 use crate::web::untrusted_text::{UntrustedText, attribute_text, counted};
 
 pub(super) struct LayerPage<'p> {
     pub(super) layer: &'p ZonesReply<'p>,
-    pub(super) snapshot: &'p str,
+    pub(super) edition: ListEdition<'p>,
     /// The pass for the map parts, if they are not open to everybody.
     pub(super) pass: Option<&'p str>,
     /// Whether reading a provision is free for this reader.
@@ -47,7 +48,7 @@ impl LayerPage<'_> {
                     (legend::shown(layer))
                 }
             }
-            (table::of(layer, chosen, self.page))
+            (table::of(layer, chosen, self.page, self.edition))
             (self.origin())
         })
     }
@@ -90,7 +91,7 @@ impl LayerPage<'_> {
     fn map(&self) -> Markup {
         let layer = self.layer;
         let [west, south, east, north] = layer.bbox;
-        let parts = map_parts::path(layer.short_code.as_str(), self.snapshot);
+        let parts = map_parts::path(layer.short_code.as_str(), self.edition.snapshot);
         let label = attribute_text(&format!("Zoning map of {}", layer_name(layer)));
         html! {
             div #map.map hidden data-parts=(parts) data-pass=[self.pass] data-bbox={ (west) "," (south) "," (east) "," (north) }
@@ -152,7 +153,7 @@ impl LayerPage<'_> {
                     @if let Some(through) = self.layer.current_through {
                         dt { "Law of the zones" } dd { "current through " (written_day(through)) }
                     }
-                    dt { "Snapshot" } dd { code.hash { (self.snapshot) } }
+                    dt { "Snapshot" } dd { code.hash { (self.edition.snapshot) } }
                 }
             }
         }

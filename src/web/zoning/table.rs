@@ -8,14 +8,14 @@ use crate::api::page_links::LAW_PATH;
 use crate::api::replies::{ZoneReply, ZonesReply};
 use crate::api::reply::Pages;
 use crate::percent;
-use crate::web::pager;
+use crate::web::pager::{self, ListEdition};
 use crate::web::untrusted_text::{UntrustedText, counted};
 
 /// Zones per page.
 const PAGE_SIZE: usize = 100;
 
 /// The requested page of the table, or else the page that contains the selected zone.
-pub(super) fn of(layer: &ZonesReply<'_>, zone: Option<usize>, page: Option<u32>) -> Markup {
+pub(super) fn of(layer: &ZonesReply<'_>, zone: Option<usize>, page: Option<u32>, edition: ListEdition<'_>) -> Markup {
     let last = layer.zones.len().div_ceil(PAGE_SIZE).max(1);
     let wanted = page.map_or_else(|| zone.map_or(1, |zone| zone / PAGE_SIZE + 1), |page| page as usize);
     let page = wanted.clamp(1, last);
@@ -30,7 +30,7 @@ pub(super) fn of(layer: &ZonesReply<'_>, zone: Option<usize>, page: Option<u32>)
                 tbody { @for (place, one) in rows { (row(layer, place, one, zone == Some(place))) } }
             }
         }
-        (pager::of(Pages { page: number(page), last: number(last) }, "?page="))
+        (pager::of(Pages { page: number(page), last: number(last) }, "?page=", edition))
     }
 }
 
