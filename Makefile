@@ -123,8 +123,8 @@ postgres:
 	HORNBOOK_TEST_SEQUENCES=$(POSTGRES_SEQUENCES) tests/postgres/run $(or $(HORNBOOK),target/release/hornbook) $(POSTGRES_SECONDS)
 
 many-boxes:
-	[ -n "$$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] && [ -n "$$(ls -d /usr/lib/*/faketime 2>/dev/null)" ] && command -v ip >/dev/null \
-		&& PATH=$$PATH:/usr/sbin command -v haproxy >/dev/null || { apt-get update --quiet && apt-get install --yes postgresql haproxy iproute2 faketime; }
+	[ -n "$$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] && command -v ip >/dev/null \
+		&& PATH=$$PATH:/usr/sbin command -v haproxy >/dev/null || { apt-get update --quiet && apt-get install --yes postgresql haproxy iproute2; }
 	@[ -n "$(HORNBOOK)" ] || cargo build --quiet --release
 	tests/network/run $(or $(HORNBOOK),target/release/hornbook) $(BOXES_SECONDS)
 

@@ -26,10 +26,10 @@ class Box(Server):
         "server.proxies=10.77.0.20", "pack_starter.credits=150", "pack_starter.per_minute=1000000", "pack_starter.per_day=100000000",
     )  # fmt: skip
 
-    def __init__(self, program, folder, number, backend, wires, faketime):
+    def __init__(self, program, folder, number, backend, wires, clock):
         self.name, self.host = f"box{number}", wires.addresses[f"box{number}"]
         super().__init__(program, folder, number, backend, f"{self.host}:{PORT}", wires.inside(self.name))
-        self.faketime, self.hours = faketime, 0
+        self.clock, self.hours = clock, 0
         # Held while it starts, and by commands of the operator, which would open its data if it is not there.
         self.lock = threading.Lock()
         self.starts = 0
@@ -37,12 +37,7 @@ class Box(Server):
     def set_clock(self, hours):
         """Its calendar is wrong by some hours from its next start on; its steady clock is not."""
         self.hours = hours
-        fake = {"LD_PRELOAD": self.faketime, "FAKETIME": f"{hours * 3600:+d}s", "FAKETIME_DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1"}
-        for name, value in fake.items():
-            if hours:
-                self.environment[name] = value
-            else:
-                self.environment.pop(name, None)
+        self.environment |= {"LD_PRELOAD": self.clock, "HOURS_AHEAD": str(hours)}
 
     def start(self):
         until = time.monotonic() + START_WITHIN

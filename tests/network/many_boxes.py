@@ -4,7 +4,7 @@ Wires are cut, programs are killed, the primary fails over and fills its disk, a
 callers pay meanwhile. Afterwards, what was answered is what the ledger has: no overdraft, no free call, no page of two
 editions, no purchase twice. See callers.py for what callers know, one_list.py for the model, faults.py for what breaks.
 
-Usage: many_boxes.py PROGRAM SECONDS POSTGRESQL_PROGRAMS HAPROXY LIBFAKETIME, as `run` in this folder calls it.
+Usage: many_boxes.py PROGRAM SECONDS POSTGRESQL_PROGRAMS HAPROXY CLOCK, as `run` in this folder calls it.
 HORNBOOK_TEST_SEED repeats the choices of a run. Logs are left in target/many-boxes if it fails.
 """
 
@@ -39,13 +39,13 @@ LOG_BYTES = 5_000_000
 
 
 class Test:
-    def __init__(self, program, place, postgres, haproxy, faketime):
+    def __init__(self, program, place, postgres, haproxy, clock):
         self.seed = int(os.environ.get("HORNBOOK_TEST_SEED", time.time_ns()))
         print(f"seed {self.seed}", flush=True)
         self.place, self.wires = place, Wires(MACHINES)
         self.database = Database(self.wires, postgres, place)
         address = self.database.address()
-        self.boxes = [Box(program, place, number, address, self.wires, faketime) for number in (1, 2, 3)]
+        self.boxes = [Box(program, place, number, address, self.wires, clock) for number in (1, 2, 3)]
         self.front = Front(haproxy, place, self.wires)
         self.load = Load(self.front, self.boxes)
         self.faults = Faults(self.wires, self.database, self.boxes, self.front, self.load, random.Random(self.seed))
@@ -161,12 +161,13 @@ class Test:
         """Each purchase that a buyer was told of exists once, is paid, and was credited once."""
         wrong = []
         bought = Counter(purchase for caller in self.callers if isinstance(caller, Buyer) for purchase in caller.bought)
-        known = Counter(purchase["id"] for purchase in self.boxes[0].command("purchase", "list"))
-        if bought != known or any(count > 1 for count in known.values()):
-            wrong.append(f"bought and not known: {bought - known}; known and not bought: {known - bought}")
-        credited = [entry["credits"] for entry in entries if entry["kind"] == "purchase"]
-        if credited != [PACK] * len(known):
-            wrong.append(f"{len(known)} purchases of {PACK} credits were paid, but credited were {Counter(credited)}")
+        known = self.boxes[0].command("purchase", "list")
+        ids = Counter(purchase["id"] for purchase in known)
+        if bought != ids or any(count > 1 for count in ids.values()):
+            wrong.append(f"bought and not known: {bought - ids}; known and not bought, or twice: {ids - bought}")
+        credited = Counter({entry["id"]: entry["credits"] for entry in entries if entry["kind"] == "purchase"})
+        if credited != Counter({purchase["entry"]: PACK for purchase in known}):
+            wrong.append(f"the purchases {known} are not those that the ledger credits: {credited}")
         return wrong
 
     def tell_result(self, entries, proof):
@@ -184,10 +185,10 @@ class Test:
 
 
 def main():
-    program, seconds, postgres, haproxy, faketime = sys.argv[1:]
+    program, seconds, postgres, haproxy, clock = sys.argv[1:]
     began, place = time.monotonic(), Path(tempfile.mkdtemp())
     subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755", "boxes", place], check=True)
-    test, wrong = Test(program, place, postgres, haproxy, faketime), ["the test did not end"]
+    test, wrong = Test(program, place, postgres, haproxy, clock), ["the test did not end"]
     try:
         test.set_up()
         print(f"{time.monotonic() - began:.0f} s to set up", flush=True)
