@@ -10,7 +10,7 @@ import random
 import threading
 import time
 import uuid
-from collections import Counter
+from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -73,6 +73,8 @@ class Caller(threading.Thread):
         super().__init__(name=name, daemon=True)
         self.load, self.keys, self.calls, self.chance = load, keys, calls, random.Random(f"{seed} {name}")
         self.acts = {key: [] for key in keys}
+        # The newest answers, which may be asked for again; none is older than a charge is known.
+        self.answered = deque(maxlen=100)
 
     def run(self):
         move_this_thread_to("callers")
@@ -105,8 +107,10 @@ class Caller(threading.Thread):
             answer = self.send(path, key, retry, box, **more)
             if is_final(answer):
                 self.load.count("answered after retries" if tries else "answered at once")
-                if answer.status == 200 and self.chance.random() < 0.05:
-                    self.once_more(path, key, retry, answer, **more)
+                if answer.status == 200:
+                    self.answered.append((path, key, retry, answer.body, more))
+                if self.answered and self.chance.random() < 0.1:
+                    self.once_more(*self.chance.choice(self.answered))
                 return answer, is_uncertain
             is_uncertain |= not answer.is_free()
             if answer.is_of_a_server() and answer.status != 503 and not may_wait(answer):
@@ -117,17 +121,18 @@ class Caller(threading.Thread):
             time.sleep(self.chance.uniform(AGAIN / 4, AGAIN * 4))
         raise RuntimeError(f"no answer to {path} within {GIVE_UP_AFTER} s, the last was {answer.status} {answer.body[:200]}")
 
-    def once_more(self, path, key, retry, first, **more):
-        """A call that was answered is sent once more, to any server: it is never charged again."""
+    def once_more(self, path, key, retry, first, more):
+        """A call that was answered before is sent once more, to any server: it is never charged again."""
         box = self.chance.choice(self.load.boxes)
         answer = self.send(path, key, retry, box, **more)
         if answer.status != 200:
             return
         self.load.count("answers repeated")
+        what = f"{self.name}: {path.partition('?')[0]} with the same Idempotency-Key"
         if int(answer.headers.get("x-credits-cost", 0)) != 0:
-            self.load.fault(f"{self.name}: {path.partition('?')[0]} with the same Idempotency-Key was charged again by {box.name}, whose clock is {box.hours:+d} h")
-        if json.loads(answer.body).get("purchase") != json.loads(first.body).get("purchase"):
-            self.load.fault(f"{self.name}: a repeated purchase became {answer.body[:100]}, before it was {first.body[:100]}")
+            self.load.fault(f"{what} was charged again by {box.name}, whose clock is {box.hours:+d} h")
+        if json.loads(answer.body).get("purchase") != json.loads(first).get("purchase"):
+            self.load.fault(f"{what} is answered {answer.body[:100]}, before it was {first[:100]}")
 
     def note(self, key, operation, cost, is_sure):
         self.acts[key].append(Act(operation, cost, is_sure))

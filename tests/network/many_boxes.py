@@ -5,9 +5,11 @@ callers pay meanwhile. Afterwards, what was answered is what the ledger has: no 
 editions, no purchase twice. See callers.py for what callers know, one_list.py for the model, faults.py for what breaks.
 
 Usage: many_boxes.py PROGRAM SECONDS POSTGRESQL_PROGRAMS HAPROXY CLOCK, as `run` in this folder calls it.
-HORNBOOK_TEST_SEED repeats the choices of a run. Logs are left in target/many-boxes if it fails.
+HORNBOOK_TEST_SEED repeats the choices of a run; HORNBOOK_TEST_HOURS is by how much clocks are wrong (1), 0 to look for other
+causes. Logs are left in target/many-boxes if it fails.
 """
 
+import itertools
 import os
 import random
 import shutil
@@ -18,7 +20,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from boxes import Box, Front
+from boxes import PORT, Box, Front, ask
 from callers import Act, Buyer, Hasty, Load, Persistent
 from cashier import Cashier
 from database import Database
@@ -30,6 +32,7 @@ from wires import Wires
 MACHINES = {"db1": 1, "db2": 2, "box1": 11, "box2": 12, "box3": 13, "front": 20, "callers": 30}
 LOGS = Path("target/many-boxes")
 SHORT = 120
+HOURS = int(os.environ.get("HORNBOOK_TEST_HOURS", 1))
 CALLS = [("search", f"/api/v1/search?q={words}&limit=3", 1) for words in ("deposit", "landlord", "notice+of+termination")]
 CALLS += [("code-bodies", "/api/v1/code-bodies", 1), ("coverage", "/api/v1/coverage", 1), ("gis", "/api/v1/gis/XA-MILLBROOK", 5)]
 # What Box.settings say.
@@ -48,7 +51,7 @@ class Test:
         self.boxes = [Box(program, place, number, address, self.wires, clock) for number in (1, 2, 3)]
         self.front = Front(haproxy, place, self.wires)
         self.load = Load(self.front, self.boxes)
-        self.faults = Faults(self.wires, self.database, self.boxes, self.front, self.load, random.Random(self.seed))
+        self.faults = Faults(self.wires, self.database, self.boxes, self.front, self.load, random.Random(self.seed), HOURS)
         self.editions, self.walks, self.prefixes, self.acts, self.callers = (), {}, {}, {}, []
 
     def set_up(self):
@@ -60,14 +63,16 @@ class Test:
         rich, small = (first.command("account", "create", name, "--approve")["id"] for name in ("rich", "small"))
         first.command("grant", rich, "100000000", "--reason", "for the test")
         first.command("grant", small, str(SMALL_WALLET), "--reason", "for the test")
-        for box, hours in zip(self.boxes, (1, 0, -1), strict=True):
+        for box, hours in zip(self.boxes, (HOURS, 0, -HOURS), strict=True):
             box.set_clock(hours)
             box.start()
             if box.clock_is_wrong_by() != hours:
                 raise SystemExit(f"the clock of {box.name} is wrong by {box.clock_is_wrong_by()} hours instead of {hours}")
         self.front.start()
         self.faults.wait_until_ready("the start")
-        self.walk_in_quiet(self.new_key(rich, "quiet"))
+        quiet = self.new_key(rich, "quiet")
+        self.walk_in_quiet(quiet)
+        self.repeat_in_quiet(quiet)
         self.callers = [self.caller(Persistent, f"persistent {number}", rich, CALLS) for number in range(4)]
         self.callers += [self.caller(Persistent, f"persistent and poor {number}", small, CALLS) for number in range(2)]
         self.callers += [self.caller(Hasty, f"hasty {number}", rich, CALLS) for number in range(2)]
@@ -88,6 +93,20 @@ class Test:
             raise SystemExit("the walks over both editions are the same, so that mixed pages would not be seen")
         pages = sum(len(walk) for walk in self.walks.values())
         self.acts = {self.prefixes[key]: [Act("search", 1, True)] * pages}
+
+    def repeat_in_quiet(self, key):
+        """Each server answers once more, for nothing, what another charged, whatever their clocks."""
+        pairs = list(itertools.permutations(self.boxes, 2))
+        for expected in ("1", "0"):
+            for one, other in pairs:
+                box = one if expected == "1" else other
+                status, headers, body = ask(box.host, PORT, "/api/v1/coverage", key, f"{one.name} then {other.name}")
+                if status != 200 or headers["x-credits-cost"] != expected:
+                    told = f"{headers.get('x-credits-cost')} instead of {expected} credits" if status == 200 else f"{status} {body[:200]}"
+                    self.load.fault(f"in quiet, {box.name} ({box.hours:+d} h) answers a call of {one.name} ({one.hours:+d} h) for {told}")
+            # What one server charged, the others know soon.
+            time.sleep(1)
+        self.acts[self.prefixes[key]] += [Act("coverage", 1, True)] * len(pairs)
 
     def new_key(self, account, name):
         made = self.boxes[0].command("key", "create", account, "--name", name)
