@@ -20,6 +20,8 @@ from wires import move_this_thread_to
 GIVE_UP_AFTER = 120
 PATIENCE = 10
 AGAIN = 0.1
+# Half of ledger.retry_horizon_sec, for which a charge is known.
+ASKED_AGAIN_WITHIN = 300
 
 
 class Act(NamedTuple):
@@ -73,7 +75,7 @@ class Caller(threading.Thread):
         super().__init__(name=name, daemon=True)
         self.load, self.keys, self.calls, self.chance = load, keys, calls, random.Random(f"{seed} {name}")
         self.acts = {key: [] for key in keys}
-        # The newest answers, which may be asked for again; none is older than a charge is known.
+        # The newest answers, and when they came.
         self.answered = deque(maxlen=100)
 
     def run(self):
@@ -108,9 +110,11 @@ class Caller(threading.Thread):
             if is_final(answer):
                 self.load.count("answered after retries" if tries else "answered at once")
                 if answer.status == 200:
-                    self.answered.append((path, key, retry, answer.body, more))
+                    self.answered.append((time.monotonic(), (path, key, retry, answer.body, more)))
                 if self.answered and self.chance.random() < 0.1:
-                    self.once_more(*self.chance.choice(self.answered))
+                    at, earlier = self.chance.choice(self.answered)
+                    if time.monotonic() < at + ASKED_AGAIN_WITHIN:
+                        self.once_more(*earlier)
                 return answer, is_uncertain
             is_uncertain |= not answer.is_free()
             if answer.is_of_a_server() and answer.status != 503 and not may_wait(answer):
