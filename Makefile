@@ -27,6 +27,9 @@ CUTS ?= 100000
 POSTGRES_SEQUENCES ?= 40
 # How long three servers work on one database while they are broken.
 POSTGRES_SECONDS ?= 60
+# How long everything around three servers, two databases and haproxy is broken; below 120 seconds, each kind once.
+MINUTES ?= 30
+BOXES_SECONDS ?= $(shell expr $(MINUTES) '*' 60)
 
 # How many slow clients of each kind connect; the tests use 500.
 SLOW_CLIENTS ?= 9000
@@ -34,7 +37,7 @@ SLOW_CLIENTS ?= 9000
 # The program that 'make conformance', 'make browser' and 'make lighthouse' check; if empty, it is built.
 HORNBOOK ?=
 
-.PHONY: help fuzz deny minisign attack small-box kills snapshot-kills power-cuts lease-runs bench-leases postgres payments slow-clients smuggling unit-score documents known-words naics model no-encoder quality words conformance browser lighthouse bench-corpus
+.PHONY: help fuzz deny minisign attack small-box kills snapshot-kills power-cuts lease-runs bench-leases postgres many-boxes payments slow-clients smuggling unit-score documents known-words naics model no-encoder quality words conformance browser lighthouse bench-corpus
 
 help:
 	@echo 'make fuzz          fuzz FUZZ_TARGETS (every one) for FUZZ_SECONDS ($(FUZZ_SECONDS)) each, from seeds out of the tests'
@@ -48,6 +51,7 @@ help:
 	@echo 'make bench-leases  time calls charged to the state file, to leases and to a PostgreSQL of its own'
 	@echo 'make lease-runs    servers with leases against a plain account, in 100,000 random runs with crashes and partitions'
 	@echo 'make postgres      start a PostgreSQL, run the suites of accounts on it, then three servers on one database that are broken; installs it'
+	@echo 'make many-boxes    three servers, PostgreSQL with a replica and haproxy, for MINUTES ($(MINUTES)) cut apart, killed, failed over and with wrong clocks; needs root, installs them'
 	@echo 'make payments      compare PAYMENTS ($(PAYMENTS)) random histories of payments, by card and by hand, with a plain model'
 	@echo 'make slow-clients  SLOW_CLIENTS ($(SLOW_CLIENTS)) silent connections and as many with half a request, at once'
 	@echo 'make smuggling     the smuggling cases behind nginx and haproxy; installs both from Debian'
@@ -117,6 +121,12 @@ postgres:
 	@[ -n "$(HORNBOOK)" ] || cargo build --quiet --release
 	deploy/servers/check
 	HORNBOOK_TEST_SEQUENCES=$(POSTGRES_SEQUENCES) tests/postgres/run $(or $(HORNBOOK),target/release/hornbook) $(POSTGRES_SECONDS)
+
+many-boxes:
+	[ -n "$$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] && command -v ip >/dev/null \
+		&& PATH=$$PATH:/usr/sbin command -v haproxy >/dev/null || { apt-get update --quiet && apt-get install --yes postgresql haproxy iproute2; }
+	@[ -n "$(HORNBOOK)" ] || cargo build --quiet --release
+	tests/network/run $(or $(HORNBOOK),target/release/hornbook) $(BOXES_SECONDS)
 
 slow-clients:
 	ulimit -n $$(ulimit -H -n) && HORNBOOK_TEST_SLOW_CLIENTS=$(SLOW_CLIENTS) cargo test --workspace --test cli -- --nocapture slow_clients

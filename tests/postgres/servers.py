@@ -8,8 +8,6 @@ are killed, stopped like machines that hang, and the database crashes.
 Usage: servers.py PROGRAM DATABASE_ADDRESS CRASH_COMMAND SECONDS
 """
 
-import http.client
-import json
 import os
 import random
 import shutil
@@ -22,49 +20,13 @@ import time
 import uuid
 from pathlib import Path
 
+from server import Server, ask
+
 SERVERS = 3
 CALLERS = 12
 SEARCHES = ["deposit", "return of the security deposit", "landlord", "notice of termination", "repairs"]
 SEARCH_COST = 1
 GIVE_UP_AFTER = 90
-
-
-class Server:
-    def __init__(self, program, folder, number, backend):
-        self.program, self.number = program, number
-        self.data = folder / f"server-{number}"
-        # Names of tests are no settings of the program.
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("HORNBOOK_")}
-        self.environment = {**inherited, "HORNBOOK_STATE_BACKEND": backend, "HORNBOOK_SERVER_LISTEN": "127.0.0.1:0"}
-        self.process, self.port, self.log = None, None, folder / f"server-{number}.log"
-        settings = ["free.per_minute=1000000", "free.per_day=100000000", "free.monthly_units=0"]
-        self.set = [word for setting in settings for word in ("--set", setting)]
-
-    def command(self, *arguments, backend=None, **more):
-        command = [self.program, "--data", str(self.data), *self.set, "--json", *arguments]
-        environment = {**self.environment, "HORNBOOK_STATE_BACKEND": backend or self.environment["HORNBOOK_STATE_BACKEND"]}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, **more)
-        if done.returncode != 0:
-            raise SystemExit(f"{' '.join(arguments)}: {done.stderr}")
-        return json.loads(done.stdout) if done.stdout.strip().startswith("{") else done.stdout
-
-    def start(self):
-        with self.log.open("a") as log:
-            command = [self.program, "--data", str(self.data), *self.set, "serve"]
-            self.process = subprocess.Popen(command, env=self.environment, stdout=subprocess.PIPE, stderr=log, text=True)
-        for line in self.process.stdout:
-            if line.startswith("listening on "):
-                self.port = int(line.rsplit(":", 1)[1].split("/")[0])
-                return
-        raise SystemExit(f"server {self.number} did not start:\n{self.log.read_text()[-2000:]}")
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=30)
 
 
 class Callers:
@@ -95,7 +57,7 @@ class Callers:
         tries = 0
         while time.monotonic() < until:
             server = chance.choice(self.servers)
-            status, headers = self.send(server, path, key, retry)
+            status, headers, _ = ask("127.0.0.1", server.port, path, key, retry)
             if status == 200:
                 with self.lock:
                     self.answered += 1
@@ -112,7 +74,7 @@ class Callers:
     def call_once(self, chance):
         path = "/api/v1/search?q=" + chance.choice(SEARCHES).replace(" ", "+")
         server = chance.choice(self.servers)
-        status, headers = self.send(server, path, chance.choice(self.keys), None)
+        status, headers, _ = ask("127.0.0.1", server.port, path, chance.choice(self.keys))
         with self.lock:
             if status == 200:
                 self.answered += 1
@@ -122,20 +84,6 @@ class Callers:
             elif status != 503:
                 raise RuntimeError(f"{status} for {path} at server {server.number}")
         time.sleep(0.05 if status != 200 else 0.005)
-
-    @staticmethod
-    def send(server, path, key, retry):
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
-        try:
-            headers = {"Authorization": f"Bearer {key}"} | ({"Idempotency-Key": retry} if retry else {})
-            connection.request("GET", path, headers=headers)
-            answer = connection.getresponse()
-            answer.read()
-            return answer.status, {name.lower(): value for name, value in answer.getheaders()}
-        except (OSError, http.client.HTTPException):
-            return 0, {}
-        finally:
-            connection.close()
 
 
 def break_things(servers, crash, until, chance):
