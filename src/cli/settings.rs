@@ -42,6 +42,7 @@ pub(super) fn accounts(config: &Config) -> hornbook_accounts::Settings {
             WebhookReach::Public => WebhookPolicy::Public,
             WebhookReach::Any => WebhookPolicy::Any,
         },
+        reports_usage: false,
     }
 }
 
