@@ -1,9 +1,9 @@
 //! The ledger: append-only, double entry, each entry linked to the one before it by hash.
 //!
 //! `entry` and `block` define what is stored, `books` the double entry. `poster` is the only way to
-//! append. `load` reads the ledger at start, `newer` what other servers posted, `links` computes
-//! the hash of an entry, `verify` checks every invariant, `rollup` turns old
-//! usage into daily rows, and `usage` sums a range of entries by account.
+//! append. `load` reads the ledger at start, `newer` what other servers posted, `links` computes the
+//! hash of an entry, `verify` checks every invariant, `rollup` turns old usage into daily rows, and
+//! `usage` sums a range of entries by account.
 
 pub mod entry;
 
