@@ -30,6 +30,15 @@ pub struct Metrics {
     /// Requests whose client disconnected before the response.
     pub requests_abandoned: AtomicU64,
     recent_failures: Mutex<VecDeque<FailedRequest>>,
+    usage_backlog: Mutex<Option<UsageBacklog>>,
+}
+
+/// The reports of usage that a biller outside has not taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct UsageBacklog {
+    pub waiting: u64,
+    /// When the hour of the oldest one ended, in milliseconds.
+    pub oldest_ended_at: Option<i64>,
 }
 
 /// A request answered with status 500 or higher, for the operator's page.
@@ -108,6 +117,15 @@ impl Metrics {
     /// The newest is the last.
     pub fn recent_failures(&self) -> Vec<FailedRequest> {
         self.recent_failures.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    pub fn set_usage_backlog(&self, backlog: UsageBacklog) {
+        *self.usage_backlog.lock().unwrap_or_else(PoisonError::into_inner) = Some(backlog);
+    }
+
+    /// None if usage is not reported.
+    pub fn usage_backlog(&self) -> Option<UsageBacklog> {
+        *self.usage_backlog.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Response times by operation.

@@ -19,9 +19,7 @@ use hornbook_accounts::records::{AccountStatus, AuditRecord, OrderStage, Payable
 use hornbook_base::clock::{Clock, Now, UnixMillis};
 use serde_json::json;
 
-use crate::client::{ClientError, ServerAddress};
-use crate::tls_client::Trust;
-use crate::webhook::SignedWebhook;
+use crate::webhook::WebhookTarget;
 
 const QUEUE_MAX: usize = 256;
 
@@ -92,25 +90,6 @@ impl Notice {
 
     fn body(&self) -> String {
         json!({ "kind": self.kind, "id": self.id, "at": self.at }).to_string()
-    }
-}
-
-/// The webhook that receives notices.
-pub struct WebhookTarget {
-    webhook: SignedWebhook,
-    first_pause: Duration,
-}
-
-impl WebhookTarget {
-    pub fn new(url: &str, secret: &str) -> Result<Self, ClientError> {
-        let webhook = SignedWebhook::new(ServerAddress::with_path(url, &Trust::System)?, secret);
-        Ok(Self { webhook, first_pause: Duration::from_secs(1) })
-    }
-
-    /// Sets the pause after the first failure; each later pause is twice as long.
-    #[must_use]
-    pub fn first_pause(self, first_pause: Duration) -> Self {
-        Self { first_pause, ..self }
     }
 }
 
@@ -219,7 +198,7 @@ impl NoticeSender {
         } else if self.waiting.len() == QUEUE_MAX {
             (self.tell)(&undelivered(notice, too_many_wait()));
         } else {
-            let due = Instant::now() + self.address.first_pause * 2_u32.pow(attempts - 1);
+            let due = Instant::now() + self.address.pause_after(attempts);
             self.waiting.push(RetryEntry { notice, attempts, due });
         }
     }
@@ -227,14 +206,13 @@ impl NoticeSender {
 
 async fn send(address: &WebhookTarget, notice: &Notice, clock: &dyn Clock) -> Result<(), String> {
     let now_sec = clock.now().wall.0.div_euclid(1000);
-    address.webhook.post(&notice.body(), now_sec).await.map_err(|error| format!("operator.webhook: {error}"))
+    address.post(&notice.body(), now_sec).await.map_err(|error| format!("operator.webhook: {error}"))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufRead, BufReader, Read, Write};
     use std::net::TcpListener;
-    use std::sync::mpsc::{self, channel};
+    use std::sync::mpsc::channel;
 
     use super::*;
     use hornbook_accounts::Settings;
@@ -242,8 +220,8 @@ mod tests {
     use hornbook_accounts::entropy::SeededEntropy;
     use hornbook_accounts::tier::PackName;
     use hornbook_base::clock::ManualClock;
-    use hornbook_base::hex;
-    use ring::hmac;
+
+    use crate::webhook::test_receiver::{receiver, signature_line};
 
     fn act(act: &str, on: &str) -> AuditRecord {
         AuditRecord {
@@ -267,30 +245,6 @@ mod tests {
         assert_eq!(kind("key revoke", "key-1 of acct-1"), None);
     }
 
-    /// Starts a server that responds with these statuses in turn, then with 204. It sends each
-    /// request to `shown`.
-    fn server(statuses: &'static [u16], shown: mpsc::Sender<String>) -> String {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}/hooks/hornbook", listener.local_addr().unwrap());
-        std::thread::spawn(move || {
-            let mut statuses = statuses.iter();
-            for mut stream in listener.incoming().map_while(Result::ok) {
-                let mut reader = BufReader::new(stream.try_clone().unwrap());
-                let mut request = String::new();
-                while !request.ends_with("\r\n\r\n") && reader.read_line(&mut request).unwrap() > 0 {}
-                let length = request.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
-                let mut body = vec![0; length.parse().unwrap()];
-                reader.read_exact(&mut body).unwrap();
-                let status = statuses.next().unwrap_or(&204);
-                write!(stream, "HTTP/1.1 {status} X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
-                if shown.send(request + &String::from_utf8(body).unwrap()).is_err() {
-                    return;
-                }
-            }
-        });
-        url
-    }
-
     fn start(url: &str) -> (Notices, Receiver<Undelivered>) {
         let (reported, telling) = channel();
         let address = WebhookTarget::new(url, "0123456789abcdef").unwrap().first_pause(Duration::from_micros(10));
@@ -302,13 +256,11 @@ mod tests {
     #[test]
     fn a_notice_is_signed_and_sent_until_it_is_taken() {
         let (shown, requests) = channel();
-        let (notices, _telling) = start(&server(&[500, 404], shown));
+        let (notices, _telling) = start(&receiver(&[500, 404], shown));
         notices.raise(Notice::of(&act("purchase request", "buy-3 of acct-1, pack pro")).unwrap());
         let first = requests.recv().unwrap();
         let body = r#"{"at":"2026-05-14T12:00:00Z","id":"buy-3","kind":"purchase.waiting"}"#;
-        let key = hmac::Key::new(hmac::HMAC_SHA256, b"0123456789abcdef");
-        let tag = hmac::sign(&key, format!("1700000000.{body}").as_bytes());
-        let signature = format!("hornbook-signature: t=1700000000,v1={}\r\n", hex::encode(tag.as_ref()));
+        let signature = signature_line(1_700_000_000, body, "0123456789abcdef");
         assert!(first.starts_with("POST /hooks/hornbook HTTP/1.1\r\n") && first.ends_with(body), "{first}");
         assert!(first.contains(&signature), "{first}");
         assert_eq!([requests.recv().unwrap(), requests.recv().unwrap()], [first.clone(), first.clone()]);
@@ -320,7 +272,7 @@ mod tests {
     fn a_failed_notice_does_not_delay_others() {
         let (shown, requests) = channel();
         let (reported, _telling) = channel();
-        let address = WebhookTarget::new(&server(&[500], shown), "0123456789abcdef").unwrap();
+        let address = WebhookTarget::new(&receiver(&[500], shown), "0123456789abcdef").unwrap();
         let address = address.first_pause(Duration::from_millis(300));
         let clock = Arc::new(ManualClock::at(UnixMillis(0)));
         let tell = Arc::new(move |undelivered: &Undelivered| reported.send(undelivered.clone()).unwrap());

@@ -29,7 +29,7 @@ use crate::api::snapshot_reload::CorpusError;
 use crate::api::watch_matches::{MatchedWatches, SwapChanges};
 use crate::client::ServerAddress;
 use crate::tls_client::Trust;
-use crate::webhook::SignedWebhook;
+use crate::webhook::{SignedWebhook, pause_after};
 
 /// A report is given up after this many attempts: 17 hours of pauses that double each time.
 const ATTEMPTS: u32 = 11;
@@ -323,7 +323,7 @@ impl WatchWork {
                 return self.give_up(report, &format!("{why}; tried {ATTEMPTS} times"));
             }
             Err(why) => {
-                let pause = self.reporter.first_pause.unwrap_or(FIRST_PAUSE) * 2_u32.pow(attempts - 1);
+                let pause = pause_after(attempts, self.reporter.first_pause.unwrap_or(FIRST_PAUSE));
                 let at = now.plus_millis(i64::try_from(pause.as_millis()).unwrap_or(i64::MAX));
                 Delivery { state: DeliveryState::Waiting, attempts, at, why: Some(why) }
             }

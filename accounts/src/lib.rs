@@ -51,6 +51,7 @@ mod stored_budgets;
 mod sync;
 pub mod tier;
 pub mod tracking;
+pub mod usage_reports;
 pub mod views;
 pub mod watches;
 mod writer;

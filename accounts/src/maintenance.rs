@@ -8,7 +8,8 @@ use super::directory::{Directory, lock};
 use super::error::ChangeError;
 use super::idempotency;
 use super::ledger::load::calls_since;
-use super::ledger::rollup;
+use super::ledger::rollup::{self, RollUpLimit};
+use super::usage_reports::rolled_up_at_most;
 use crate::state::{StateError, StateReader, StateTable};
 
 const MINUTE_MILLIS: i64 = 60_000;
@@ -36,11 +37,15 @@ impl Accounts {
         Ok(())
     }
 
-    /// Rolls up usage entries from before `before` into daily rows. Returns the number of entries removed.
+    /// Rolls up usage entries from before `before` into daily rows. Returns the number of entries removed. Entries that
+    /// are still to be reported to a biller stay.
     pub fn roll_up(&self, before: UnixMillis, now: UnixMillis) -> Result<u64, ChangeError> {
-        let mut rolled_up = 0;
+        let (mut rolled_up, reports_usage) = (0, self.settings().reports_usage);
         loop {
-            let entries = self.change(move |poster| Ok((rollup::step(poster, before, now)?, no_memory_effect())))?;
+            let entries = self.change(move |poster| {
+                let last = if reports_usage { rolled_up_at_most(poster)? } else { None };
+                Ok((rollup::step(poster, RollUpLimit { before, last }, now)?, no_memory_effect()))
+            })?;
             rolled_up += entries;
             if entries == 0 {
                 return Ok(rolled_up);

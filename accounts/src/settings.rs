@@ -25,6 +25,8 @@ pub struct Settings {
     pub lease_millis: i64,
     pub password_work: PasswordCost,
     pub webhooks: WebhookPolicy,
+    /// Usage is reported to a biller outside, so entries are rolled up only after they were reported.
+    pub reports_usage: bool,
 }
 
 /// A week.
@@ -55,6 +57,7 @@ impl Default for Settings {
             lease_millis: i64::from(LEASE_SEC) * 1000,
             password_work: PasswordCost::DEFAULT,
             webhooks: WebhookPolicy::Off,
+            reports_usage: false,
         }
     }
 }

@@ -12,7 +12,6 @@ use hornbook::config::{
 };
 use hornbook::http::{HttpSettings, Proxies, Timeouts, Tls, TlsFiles};
 use hornbook::mcp::{MCP_PATH, McpSettings, ToolNameStyle};
-use hornbook::notices::WebhookTarget;
 use hornbook::oauth::CROSS_ORIGIN_PATHS;
 use hornbook::payments::Secret;
 use hornbook::payments::stripe::Stripe;
@@ -21,6 +20,7 @@ use hornbook::state_location::StateLocation;
 #[cfg(feature = "postgres")]
 use hornbook::tls_client::Trust;
 use hornbook::web::page_context::PageSettings;
+use hornbook::webhook::WebhookTarget;
 use hornbook_accounts::people::PasswordCost;
 use hornbook_accounts::watches::WebhookPolicy;
 use hornbook_base::clock::MILLIS_PER_DAY;
@@ -42,6 +42,7 @@ pub(super) fn accounts(config: &Config) -> hornbook_accounts::Settings {
             WebhookReach::Public => WebhookPolicy::Public,
             WebhookReach::Any => WebhookPolicy::Any,
         },
+        reports_usage: config.billing.usage_webhook.is_some(),
     }
 }
 
@@ -165,6 +166,16 @@ pub(super) fn notices(config: &Config) -> Result<Option<WebhookTarget>, Box<dyn 
     let file = ("operator.webhook_secret_file", operator.webhook_secret_file.as_deref());
     let secret = secret(operator.webhook_secret.clone(), file, WebhookSecret::of_file)?;
     Ok(Some(WebhookTarget::new(&url.0, secret.reveal()).map_err(|error| format!("operator.webhook: {error}"))?))
+}
+
+/// The webhook of a biller outside that receives what accounts used, if any.
+pub(super) fn usage_reports(config: &Config) -> Result<Option<WebhookTarget>, Box<dyn Error>> {
+    let billing = &config.billing;
+    let Some(url) = &billing.usage_webhook else { return Ok(None) };
+    let file = ("billing.usage_webhook_secret_file", billing.usage_webhook_secret_file.as_deref());
+    let secret = secret(billing.usage_webhook_secret.clone(), file, WebhookSecret::of_file)?;
+    let target = WebhookTarget::new(&url.0, secret.reveal());
+    Ok(Some(target.map_err(|error| format!("billing.usage_webhook: {error}"))?))
 }
 
 /// A secret from its value or from its file. Errors never contain the contents of the file.

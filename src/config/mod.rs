@@ -86,6 +86,12 @@ impl Config {
             ("operator.webhook_secret", operator.webhook_secret.is_some()),
             ("operator.webhook_secret_file", operator.webhook_secret_file.is_some()),
             operator.webhook.is_some().then_some("operator.webhook is set"),
+        )?;
+        let billing = &self.billing;
+        one_of_two(
+            ("billing.usage_webhook_secret", billing.usage_webhook_secret.is_some()),
+            ("billing.usage_webhook_secret_file", billing.usage_webhook_secret_file.is_some()),
+            billing.usage_webhook.is_some().then_some("billing.usage_webhook is set"),
         )
     }
 

@@ -170,6 +170,12 @@ settings! {
         stripe_api: BaseUrl = DefaultValue::Text("https://api.stripe.com"),
             "URL of Stripe's API, the only address that is called for payments";
     }
+    billing: BillingSection {
+        usage_webhook: Option<BaseUrl> = DefaultValue::None,
+            "URL of a biller outside that receives a POST each hour with what each account used; it decides about no call, and each report is sent until it is taken; none: no reports";
+        usage_webhook_secret: Option<WebhookSecret> = DefaultValue::None, "secret that signs these reports";
+        usage_webhook_secret_file: Option<PathBuf> = DefaultValue::None, "file with that secret";
+    }
     watches: WatchesSection {
         webhooks: WebhookReach = DefaultValue::Text("off"),
             "where the changes that keys watch may be sent: nowhere (off), over TLS to addresses of the public internet (public), or also within this network and unencrypted (any)";

@@ -176,6 +176,9 @@ fn every_value_in_force_has_its_origin() {
         "payments.stripe_secret_key_file",
         "payments.stripe_webhook_secret",
         "payments.stripe_webhook_secret_file",
+        "billing.usage_webhook",
+        "billing.usage_webhook_secret",
+        "billing.usage_webhook_secret_file",
         "operator.webhook",
         "operator.webhook_secret",
         "operator.webhook_secret_file",
@@ -227,6 +230,8 @@ fn a_secret_is_given_once_and_stripe_needs_both() {
     assert!(neither.contains("payments.stripe_webhook_secret or payments.stripe_webhook_secret_file"), "{neither}");
     let unsigned = refusal_of_flag("operator.webhook", "https://ops.example/hook");
     assert!(unsigned.contains("operator.webhook_secret or operator.webhook_secret_file"), "{unsigned}");
+    let unsigned = refusal_of_flag("billing.usage_webhook", "https://biller.example/usage");
+    assert!(unsigned.contains("billing.usage_webhook_secret or billing.usage_webhook_secret_file"), "{unsigned}");
 }
 
 #[test]

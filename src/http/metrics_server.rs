@@ -19,7 +19,7 @@ use super::request_stream::{Bodies, RefusedRequest, RequestStream};
 use super::timeouts::Timeouts;
 use super::{App, answer, needs_newest, no_such_path};
 use crate::api::headers::REQUEST_ID;
-use crate::metrics::{CurrentValue, Gauge};
+use crate::metrics::{CurrentValue, Gauge, UsageBacklog};
 use crate::mount::Methods;
 
 /// Few clients read metrics. Any more connections than this wait.
@@ -134,6 +134,9 @@ fn page(app: &App) -> String {
     if let Some(leases) = app.service.accounts().leases() {
         values.extend(of_leases(&leases));
     }
+    if let Some(backlog) = app.observers.metrics.usage_backlog() {
+        values.extend(of_usage(backlog, app.observers.clock.now().wall.0));
+    }
     values.extend(app.serves_newest().map(|is_newest| {
         gauge(
             "snapshot_is_newest",
@@ -142,6 +145,20 @@ fn page(app: &App) -> String {
         )
     }));
     app.observers.metrics.render(&values)
+}
+
+/// Only where usage is reported to a biller. Servers that do not lead have no backlog.
+fn of_usage(backlog: UsageBacklog, now: i64) -> [CurrentValue<'static>; 2] {
+    let gauge = |name, meaning, value| CurrentValue { name, kind: "gauge", meaning, labels: "", value };
+    let late = backlog.oldest_ended_at.map_or(0, |ended| (now - ended).max(0));
+    [
+        gauge("usage_reports_waiting", "hours whose usage the biller has not taken", backlog.waiting as f64),
+        gauge(
+            "usage_reports_late_seconds",
+            "time since the end of the oldest hour whose usage the biller has not taken",
+            late as f64 / 1e3,
+        ),
+    ]
 }
 
 /// Only where several servers share the ledger.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hornbook::log::RequestLogging;
+use hornbook::metrics::UsageBacklog;
 use hornbook_accounts::entropy::SeededEntropy;
 use hornbook_accounts::key::{KeyKind, PlainKey};
 use hornbook_accounts::scope::Scope;
@@ -243,6 +244,20 @@ fn metrics_and_a_probe_say_whether_the_newest_pulled_snapshot_is_served() {
     assert_eq!(server.get_from_metrics_listener("GET", "/readyz?newest").status, 503);
     assert_eq!(pulled(server.service.corpus().id()), 1.0);
     assert_eq!(probe("/readyz?newest").status, 200);
+}
+
+#[test]
+fn metrics_say_how_late_reports_of_usage_are() {
+    const LATE: &str = "hornbook_usage_reports_late_seconds";
+    let server = TestServer::start(generous_tariff());
+    assert!(!server.metrics().contains(LATE), "usage is not reported");
+    server.counters.set_usage_backlog(UsageBacklog::default());
+    assert_eq!(server.metric_value(LATE), 0.0);
+    let oldest_ended_at = Some(server.clock.now().wall.0 - 600_000);
+    server.counters.set_usage_backlog(UsageBacklog { waiting: 2, oldest_ended_at });
+    assert_eq!(server.metric_value("hornbook_usage_reports_waiting"), 2.0);
+    let late = server.metric_value(LATE);
+    assert!((600.0..660.0).contains(&late), "{late}");
 }
 
 #[test]

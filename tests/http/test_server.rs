@@ -15,6 +15,7 @@ use hornbook::api::deep_search::DeepSettings;
 use hornbook::api::service::{Service, ServiceParts};
 use hornbook::http::{HttpSettings, Mounts, Observers, Proxies, Server, Timeouts};
 use hornbook::log::{Log, LogFormat, RequestLogging};
+use hornbook::metrics::Metrics;
 use hornbook::web_origin::WebOrigin;
 use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::{ActContext, NewKey};
@@ -41,6 +42,7 @@ pub(crate) struct TestServer {
     pub(crate) metrics_address: SocketAddr,
     log: Arc<Log>,
     log_buffer: LogBuffer,
+    pub(crate) counters: Arc<Metrics>,
     pub(crate) accounts: Arc<Accounts>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) service: Arc<Service>,
@@ -161,11 +163,11 @@ impl TestServer {
             open_per_minute: None,
         };
         change(&mut http);
-        let logged = LogBuffer::default();
+        let (logged, counters) = (LogBuffer::default(), Arc::<Metrics>::default());
         let observers = Observers {
             log: Arc::new(Log::start(LogFormat::Json, logged.clone())),
             logged: which_requests,
-            metrics: Arc::default(),
+            metrics: Arc::clone(&counters),
             clock: Arc::clone(&clock),
         };
         let log = Arc::clone(&observers.log);
@@ -202,6 +204,7 @@ impl TestServer {
             metrics_address,
             log,
             log_buffer: logged,
+            counters,
             accounts,
             clock,
             service,

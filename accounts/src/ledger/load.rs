@@ -142,27 +142,6 @@ impl LedgerState {
     }
 }
 
-/// Whether the ledger contains the entries up to this mark. Others may follow it.
-pub(crate) fn contains(reading: &StateReader, mark: LedgerMark) -> Result<bool, StateError> {
-    let head = LedgerHead::read(reading)?;
-    if head.entries <= mark.entries {
-        return Ok(head.mark() == mark);
-    }
-    let number = EntryNumber(mark.entries);
-    let Some((key, payload)) = reading.at_or_before(StateTable::Ledger, &number.to_key())? else { return Ok(false) };
-    // The hash before the block is stored in the block before it.
-    let first = parse_block(&key, &payload)?.first;
-    let before = EntryNumber(first.0.saturating_sub(1));
-    let mut hash = match reading.at_or_before(StateTable::Ledger, &before.to_key())? {
-        Some((key, payload)) => parse_block(&key, &payload)?.hash,
-        None => [0; 32],
-    };
-    for entry in block_entries(&key, &payload)?.iter().take_while(|entry| entry.number <= number) {
-        hash = entry.hash_after(&hash);
-    }
-    Ok(hash == mark.hash)
-}
-
 /// The charged calls after an entry, with their times and keys.
 pub(crate) fn calls_after(reading: &StateReader, after: EntryNumber) -> Result<Vec<(UnixMillis, KeyId)>, StateError> {
     let block = reading.at_or_before(StateTable::Ledger, &after.to_key())?;

@@ -91,12 +91,20 @@ impl DaySums {
     }
 }
 
-/// Moves the oldest blocks whose entries are all older than `before` into the archive. Returns the
+/// Which entries are rolled up.
+#[derive(Clone, Copy)]
+pub(crate) struct RollUpLimit {
+    pub(crate) before: UnixMillis,
+    /// Entries after this one stay.
+    pub(crate) last: Option<EntryNumber>,
+}
+
+/// Moves the oldest blocks whose entries are all within the limit into the archive. Returns the
 /// number of entries moved.
-pub(crate) fn step(poster: &mut LedgerTransaction<'_>, before: UnixMillis, at: UnixMillis) -> Result<u64, ChangeError> {
+pub(crate) fn step(poster: &mut LedgerTransaction<'_>, limit: RollUpLimit, at: UnixMillis) -> Result<u64, ChangeError> {
     let mut checkpoint = Checkpoint::parse(poster.writing.get(StateTable::Meta, CHECKPOINT_KEY)?)?;
     let tail = EntryNumber(poster.head().tail_first);
-    let due = due_blocks(&poster.writing, before, tail)?;
+    let due = due_blocks(&poster.writing, limit, tail)?;
     let Some((last_key, last_payload)) = due.last() else { return Ok(0) };
     let last = parse_block(last_key, last_payload)?;
     checkpoint.step += 1;
@@ -133,11 +141,13 @@ pub(crate) fn step(poster: &mut LedgerTransaction<'_>, before: UnixMillis, at: U
 
 type StoredBlock = (Vec<u8>, Vec<u8>);
 
-fn due_blocks(writing: &StateWriter, before: UnixMillis, tail: EntryNumber) -> Result<Vec<StoredBlock>, StateError> {
+fn due_blocks(writing: &StateWriter, limit: RollUpLimit, tail: EntryNumber) -> Result<Vec<StoredBlock>, StateError> {
     let mut due = Vec::new();
     writing.scan(StateTable::Ledger, &[], &mut |key, payload| {
         let is_tail = key == tail.to_key();
-        let old = !is_tail && block_entries(key, payload)?.iter().all(|entry| entry.draft.at < before);
+        let is_within =
+            |entry: &Entry| entry.draft.at < limit.before && limit.last.is_none_or(|last| entry.number <= last);
+        let old = !is_tail && block_entries(key, payload)?.iter().all(is_within);
         if old {
             due.push((key.to_vec(), payload.to_vec()));
         }

@@ -13,6 +13,7 @@ mod power_cuts;
 mod sealed;
 mod support;
 mod syncs;
+mod usage_reports;
 mod views;
 mod watches;
 

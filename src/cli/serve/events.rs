@@ -3,6 +3,7 @@
 use hornbook::api::integrity::IntegrityEvent;
 use hornbook::http::Observers;
 use hornbook::log::{LogFields, LogLevel};
+use hornbook::usage_reports::UsageEvent;
 use hornbook::watches::WatchEvent;
 use serde_json::json;
 
@@ -52,6 +53,31 @@ pub(super) fn log_watch_event(observers: &Observers, event: &WatchEvent) {
         }
         WatchEvent::Failed { why } => {
             let message = "watched changes could not be reported, and are tried again in a minute";
+            log_event(observers, LogLevel::Error, message, &[("why", json!(why))]);
+        }
+    }
+}
+
+pub(super) fn log_usage_event(observers: &Observers, event: &UsageEvent) {
+    match event {
+        UsageEvent::Failing { report, why } => {
+            let message = "the biller at billing.usage_webhook did not take a report of usage; it is tried again, after an \
+                           hour at most, until it is taken, and later reports wait for it";
+            let fields = [("report", json!(report)), ("why", json!(why))];
+            log_event(observers, LogLevel::Warning, message, &fields);
+        }
+        UsageEvent::Taken { report, attempts } => {
+            let fields = [("report", json!(report)), ("failedAttempts", json!(attempts))];
+            log_event(observers, LogLevel::Info, "the biller takes reports of usage again", &fields);
+        }
+        UsageEvent::Lost { report } => {
+            let message = "THE BILLER WAS NOT TOLD WHAT ACCOUNTS USED: ledger entries were rolled up before they were \
+                           reported, and the report says so instead of sums; 'hornbook ledger show' has what accounts paid. \
+                           Set billing.usage_webhook on every server";
+            log_event(observers, LogLevel::Error, message, &[("report", json!(report))]);
+        }
+        UsageEvent::Failed { why } => {
+            let message = "usage could not be reported to the biller, and is tried again each minute";
             log_event(observers, LogLevel::Error, message, &[("why", json!(why))]);
         }
     }

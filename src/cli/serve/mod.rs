@@ -29,12 +29,14 @@ use hornbook::log::{Log, LogLevel};
 use hornbook::mcp::{Mcp, McpMount, McpSettings};
 use hornbook::metrics::Metrics;
 use hornbook::mount::Mount;
-use hornbook::notices::{Notice, Notices, Undelivered, WebhookTarget};
+use hornbook::notices::{Notice, Notices, Undelivered};
 use hornbook::oauth::{SignIn, metadata_url};
 use hornbook::payments::Secret;
 use hornbook::payments::stripe::Stripe;
 use hornbook::payments::webhook::Webhook;
+use hornbook::usage_reports::{UsageReporter, UsageThread};
 use hornbook::watches::{WatchReporter, WatchThread};
+use hornbook::webhook::WebhookTarget;
 use hornbook_accounts::Accounts;
 use hornbook_accounts::blocking::forbid_on_this_thread;
 use hornbook_accounts::common_clock::CommonClock;
@@ -45,7 +47,7 @@ use hornbook_base::clock::{Clock, SystemClock};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
-use self::events::{log_event, log_integrity_event, log_watch_event};
+use self::events::{log_event, log_integrity_event, log_usage_event, log_watch_event};
 use self::pages::{pages, review_page};
 use self::process::{keep_memory_private, raise_open_file_limit, warn_if_exposed};
 use self::reloader::{Reloader, reload_at_hangup};
@@ -55,6 +57,9 @@ use crate::cli::output::print_ignoring_errors;
 use crate::cli::{CommandResult, GlobalOptions, flag, settings};
 
 const MAINTENANCE_EVERY: Duration = Duration::from_secs(30);
+
+/// The pause after a biller did not take a report for the first time.
+const USAGE_FIRST_PAUSE: Duration = Duration::from_secs(10);
 
 /// Serve the current snapshot over HTTP
 ///
@@ -125,6 +130,7 @@ impl OpenService {
         let Self { data, clock, accounts, corpus, log } = self;
         let stripe = settings::stripe(config)?;
         let notice_target = settings::notices(config)?;
+        let usage_target = settings::usage_reports(config)?;
         let http = settings::http(config)?;
         let observers = Observers { log, logged: config.log.requests, metrics: Arc::new(Metrics::default()), clock };
         let running = RunningService { config, data, accounts, observers };
@@ -137,12 +143,14 @@ impl OpenService {
         let socket = AdminSocket::bind(&running.data)?;
         // Purchases by card wait for their customers, not for the operator.
         running.report_acts(notice_target, stripe.is_none())?;
+        let usage = usage_target.map(|target| running.report_usage(target)).transpose()?;
         let mut threads = tokio::runtime::Builder::new_multi_thread();
         let runtime = threads.enable_all().on_thread_start(forbid_on_this_thread).build()?;
         let result = runtime.block_on(running.serve(corpus, http, stripe, socket, announce));
         // Work on other threads has finished with its request, so there is nothing left to wait for.
         runtime.shutdown_background();
         maintenance.stop();
+        drop(usage);
         running.accounts.close();
         log_event(&running.observers, LogLevel::Info, "stopped", &[]);
         running.observers.log.flush();
@@ -198,6 +206,18 @@ impl RunningService<'_> {
             log_event(&observers, LogLevel::Info, "administrative act", &fields);
         });
         Ok(())
+    }
+
+    /// Reports each hour to a biller what accounts used.
+    fn report_usage(&self, target: WebhookTarget) -> std::io::Result<UsageThread> {
+        let observers = self.observers.clone();
+        UsageThread::start(UsageReporter {
+            accounts: Arc::clone(&self.accounts),
+            clock: Arc::clone(&observers.clock),
+            target: target.first_pause(USAGE_FIRST_PAUSE),
+            metrics: Arc::clone(&observers.metrics),
+            tell: Arc::new(move |event| log_usage_event(&observers, event)),
+        })
     }
 
     async fn serve(
