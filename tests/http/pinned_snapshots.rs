@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use crate::editions::{TwoEditions, node_of};
 use crate::mcp::{post, with_mcp};
+use crate::pages::page_mounts;
 use crate::test_server::{TestResponse, TestServer, TestServerOptions, generous_tariff, wait_until};
 
 /// How long the snapshot before a swap stays open.
@@ -36,7 +37,9 @@ impl Pinning {
         let of_server: Arc<ManualClock> = Arc::clone(&clock);
         let options = TestServerOptions {
             clock: of_server,
-            mounts: with_mcp,
+            mounts: |service| {
+                [with_mcp(service), page_mounts(service, 1_000, 1_000, true)].into_iter().flatten().collect()
+            },
             ..TestServerOptions::default_for(generous_tariff())
         };
         let server = TestServer::start_with_options(options, |_| ());
@@ -85,7 +88,7 @@ impl Pinning {
         let refused = self.get(path, pin);
         let error = refused.expect_error(409, "snapshot_not_served");
         let message = error["message"].as_str().unwrap();
-        for part in [pin, served, "Leave X-Corpus-Snapshot out", "ask again"] {
+        for part in [pin, served, "Leave X-Corpus-Snapshot and snapshot out", "ask again"] {
             assert!(message.contains(part), "{part}: {message}");
         }
         assert_eq!((refused.header("x-corpus-snapshot"), self.left()), (served, before), "{path}");
@@ -112,6 +115,43 @@ fn a_pinned_call_is_answered_from_the_served_snapshot_or_for_ten_minutes_from_th
     pinning.assert_from_old(&pinning.get(&deposit, &editions.old));
     clock.advance_millis(1);
     pinning.assert_not_served(&deposit, &editions.old, &editions.new);
+}
+
+/// The address of the next page, from the header `Link`.
+fn next_page(answer: &TestResponse) -> String {
+    let links = answer.header("link");
+    let next = links.split(", ").find_map(|link| link.strip_suffix("; rel=\"next\""));
+    next.unwrap_or_else(|| panic!("no next page: {links}")).trim_matches(['<', '>']).to_owned()
+}
+
+#[test]
+fn whoever_follows_the_links_of_a_list_stays_in_its_edition() {
+    let pinning = Pinning::start();
+    let Pinning { editions, clock, .. } = &pinning;
+    let mut page = pinning.get_with("/api/v1/search?q=tenant&limit=1", &[]);
+    let first = next_page(&page);
+    pinning.swap_to_new();
+    for number in 2..4 {
+        page = pinning.get_with(&next_page(&page), &[]);
+        assert_eq!((page.status, page.header("x-corpus-snapshot")), (200, editions.old.as_str()), "page {number}");
+    }
+    // The header may say the same, and nothing else.
+    assert_eq!(pinning.get(&first, &editions.old).header("x-corpus-snapshot"), editions.old);
+    pinning.get(&first, &editions.new).expect_error(422, "validation_error");
+    // People stay in it, too.
+    let people = |snapshot: &str| pinning.server.get_with(&format!("/?q=tenant&page=1&snapshot={snapshot}"), &[]);
+    let of_old = people(&editions.old);
+    assert_eq!((of_old.status, of_old.header("x-corpus-snapshot")), (200, editions.old.as_str()));
+    assert!(!of_old.text().contains("another edition"));
+    clock.advance_millis(DRAIN_MILLIS);
+    let before = pinning.left();
+    pinning.get_with(&first, &[]).expect_error(409, "snapshot_not_served");
+    assert_eq!(pinning.left(), before, "it is free");
+    let of_new = people(&editions.old);
+    assert_eq!((of_new.status, of_new.header("x-corpus-snapshot")), (200, editions.new.as_str()));
+    assert!(of_new.text().contains("another edition"));
+    // An operation that reads no law has no such parameter.
+    pinning.get_with(&format!("/api/v1/me?snapshot={}", editions.old), &[]).expect_error(422, "validation_error");
 }
 
 #[test]
