@@ -41,17 +41,14 @@ impl PublicPages {
 
     async fn visited(&self, request: MountRequest<'_>) -> MountResponse {
         let mut opened = self.shell.opened(&request);
-        let served = Arc::clone(&opened.corpus);
         opened.corpus = law::edition_of_page(&opened);
         let edition = Arc::clone(&opened.corpus);
         let (visitor, debits) = (opened.visitor.clone(), opened.debits.clone());
         let answered = self.page(opened).await;
         let answer = answered.unwrap_or_else(|error| errors::answer(&error, &visitor, request.id));
         let mut answer = debits.settle(answer, request.progress).await;
-        if !Arc::ptr_eq(&edition, &served)
-            && let (Ok(name), Ok(id)) =
-                (CORPUS_SNAPSHOT.name.parse::<HeaderName>(), HeaderValue::from_str(edition.id()))
-        {
+        let snapshot = (CORPUS_SNAPSHOT.name.parse::<HeaderName>(), HeaderValue::from_str(edition.id()));
+        if let (Ok(name), Ok(id)) = snapshot {
             answer.response.headers_mut().insert(name, id);
         }
         answer

@@ -213,7 +213,7 @@ fn an_unknown_or_malformed_snapshot_is_refused_after_the_key_and_is_free() {
     for (pins, words) in [
         (&["current"][..], "is not 32 digits"),
         (&[""], "is not 32 digits"),
-        (&[old, old], "more than once"),
+        (&[old, UNKNOWN], "more than once"),
         (&[&UNKNOWN.to_uppercase()], "is not 32 digits"),
     ] {
         let headers: Vec<(&str, &str)> = pins.iter().map(|pin| ("X-Corpus-Snapshot", *pin)).collect();
