@@ -149,6 +149,10 @@ impl EntrySlot {
 /// Applies a change to the directory once the change is durable.
 pub(crate) type AfterCommit = Box<dyn FnOnce(&mut Directory) + Send>;
 
+pub(crate) fn no_memory_effect() -> AfterCommit {
+    Box::new(|_| {})
+}
+
 /// Checks a change and makes it in the writer's transaction.
 pub(crate) type RunChange = Box<dyn FnOnce(&mut LedgerTransaction<'_>) -> Result<AfterCommit, ChangeError> + Send>;
 

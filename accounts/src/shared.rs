@@ -4,12 +4,12 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use super::blocking;
-use super::changes::no_memory_effect;
 use super::common_clock::ClockDifference;
 use super::directory::{Directory, lock};
 use super::entropy::Entropy;
 use super::error::ChangeError;
 use super::idempotency::IdempotencyIndex;
+use super::job::no_memory_effect;
 use super::leases::journal::Journal;
 use super::queue::WriterQueue;
 use super::records::AuditRecord;

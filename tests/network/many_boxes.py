@@ -68,6 +68,8 @@ class Test:
             box.start()
             if box.clock_is_wrong_by() != hours:
                 raise SystemExit(f"the clock of {box.name} is wrong by {box.clock_is_wrong_by()} hours instead of {hours}")
+            if box.answers_are_wrong_by() != 0:
+                raise SystemExit(f"answers of {box.name} are dated wrong by {box.answers_are_wrong_by()} hours")
         self.front.start()
         self.faults.wait_until_ready("the start")
         quiet = self.new_key(rich, "quiet")

@@ -14,7 +14,6 @@ use crate::error::ChangeError;
 use crate::grant::RefreshToken;
 use crate::ids::KeyId;
 use crate::key::{KeyKind, LinkToken, PlainKey};
-use crate::ledger::poster::LedgerTransaction;
 use crate::records::{from_json, get_json, put_json, read_json};
 use crate::state::StateTable;
 
@@ -75,18 +74,40 @@ impl Accounts {
         now: UnixMillis,
         entropy: &mut dyn Entropy,
     ) -> Result<Option<LinkToken>, ChangeError> {
+        if self.make_room_for_code(now)? >= CODES_MAX {
+            return Ok(None);
+        }
         let code = LinkToken::generate(entropy).map_err(ChangeError::Entropy)?;
         let digest = code.digest();
-        let is_stored = self.change(move |poster| {
-            let now = time_of(poster, now);
-            if make_room(poster, now)? >= CODES_MAX {
-                return Ok((false, no_memory_effect()));
-            }
+        self.change(move |poster| {
             let record = CodeRecord { allowed, issued_at: now, used: None };
             put_json(&mut poster.writing, StateTable::AgentCodes, digest.bytes(), &record)?;
-            Ok((true, no_memory_effect()))
+            Ok(((), no_memory_effect()))
         })?;
-        Ok(is_stored.then_some(code))
+        Ok(Some(code))
+    }
+
+    /// Forgets old codes, and used ones too if there are many. Returns how many are left.
+    fn make_room_for_code(&self, now: UnixMillis) -> Result<usize, ChangeError> {
+        let mut codes: Vec<(Vec<u8>, CodeRecord)> = Vec::new();
+        self.shared.with_reading(|reading| {
+            reading.scan(StateTable::AgentCodes, &[], &mut |key, payload| {
+                codes.push((key.to_vec(), from_json(StateTable::AgentCodes, key, payload)?));
+                Ok(true)
+            })
+        })?;
+        let are_many = codes.iter().filter(|(_, code)| code.is_remembered(now)).count() >= CODES_MAX;
+        let stays = |code: &CodeRecord| if are_many { code.is_waiting(now) } else { code.is_remembered(now) };
+        let (left, forgotten): (Vec<_>, Vec<_>) = codes.into_iter().partition(|(_, code)| stays(code));
+        if !forgotten.is_empty() {
+            self.change(move |poster| {
+                for (digest, _) in &forgotten {
+                    poster.writing.remove(StateTable::AgentCodes, digest)?;
+                }
+                Ok(((), no_memory_effect()))
+            })?;
+        }
+        Ok(left.len())
     }
 
     /// Uses a code up, and lets the agent in if `is_proven` accepts it. None for a code that does not work. A code that is
@@ -110,8 +131,9 @@ impl Accounts {
         let (access_digest, digest) = (access.digest(), code.digest());
         let made = self.change(move |poster| {
             let stored = get_json(&poster.writing, StateTable::AgentCodes, digest.bytes())?;
-            let is_remembered = |record: &CodeRecord| record.is_remembered(time_of(poster, now));
-            let Some(mut record) = stored.filter(is_remembered) else { return Ok((None, no_memory_effect())) };
+            let Some(mut record) = stored.filter(|record: &CodeRecord| record.is_remembered(now)) else {
+                return Ok((None, no_memory_effect()));
+            };
             if let Some(CodeUse { key: made }) = record.used {
                 let Some(made) = made else { return Ok((None, no_memory_effect())) };
                 let made = key(poster, made)?;
@@ -121,7 +143,7 @@ impl Accounts {
                 let act = ActContext { actor: AGENT.to_owned(), at: now };
                 return Ok((None, revoke(poster, made, &act, ", because its code was used again")?));
             }
-            if !record.is_waiting(time_of(poster, now)) {
+            if !record.is_waiting(now) {
                 return Ok((None, no_memory_effect()));
             }
             let (mut made, mut after) = (None, no_memory_effect());
@@ -137,25 +159,4 @@ impl Accounts {
         })?;
         Ok(made.map(|(record, refresh)| IssuedGrant { record, access, refresh }))
     }
-}
-
-/// The time by the database's clock, if several servers use it: a code may be redeemed where clocks differ.
-fn time_of(poster: &LedgerTransaction<'_>, now: UnixMillis) -> UnixMillis {
-    poster.writing.time().unwrap_or(now)
-}
-
-/// Forgets old codes, and used ones too if there are many. Returns how many are left.
-fn make_room(poster: &mut LedgerTransaction<'_>, now: UnixMillis) -> Result<usize, ChangeError> {
-    let mut codes: Vec<(Vec<u8>, CodeRecord)> = Vec::new();
-    poster.writing.scan(StateTable::AgentCodes, &[], &mut |key, payload| {
-        codes.push((key.to_vec(), from_json(StateTable::AgentCodes, key, payload)?));
-        Ok(true)
-    })?;
-    let are_many = codes.iter().filter(|(_, code)| code.is_remembered(now)).count() >= CODES_MAX;
-    let stays = |code: &CodeRecord| if are_many { code.is_waiting(now) } else { code.is_remembered(now) };
-    let left = codes.iter().filter(|(_, code)| stays(code)).count();
-    for (digest, _) in codes.into_iter().filter(|(_, code)| !stays(code)) {
-        poster.writing.remove(StateTable::AgentCodes, &digest)?;
-    }
-    Ok(left)
 }

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 
 use crate::error::{ChangeError, LedgerError};
 use crate::ids::AccountId;
+pub(crate) use crate::job::no_memory_effect;
 use crate::job::{AfterCommit, Change};
 use crate::ledger::poster::LedgerTransaction;
 use crate::people::PersonRecord;
@@ -93,10 +94,6 @@ pub(super) fn update_account_after(record: AccountRecord, credits: i64) -> After
             state.replace(record);
         }
     })
-}
-
-pub(crate) fn no_memory_effect() -> AfterCommit {
-    Box::new(|_| {})
 }
 
 /// Removes the name and password of an account, if it has a person.
