@@ -48,7 +48,7 @@ help:
 	@echo 'make snapshot-kills  kill shelving, packing, installing and pulling SNAPSHOT_KILLS ($(SNAPSHOT_KILLS)) times each'
 	@echo 'make small-box     serve the US Code from SOURCES within 256 and 512 MB of memory; needs root and control groups'
 	@echo 'make power-cuts    cut the power CUTS ($(CUTS)) times, and fail each of 500 writes and syncs'
-	@echo 'make bench-leases  time calls charged to the state file, to leases and to a PostgreSQL of its own'
+	@echo 'make bench-leases  time calls and searches charged to the state file, to leases and to a PostgreSQL of its own'
 	@echo 'make lease-runs    servers with leases against a plain account, in 100,000 random runs with crashes and partitions'
 	@echo 'make postgres      start a PostgreSQL, run the suites of accounts on it, then three servers on one database that are broken; installs it'
 	@echo 'make many-boxes    three servers, PostgreSQL with a replica and haproxy, for MINUTES ($(MINUTES)) cut apart, killed, failed over and with wrong clocks; needs root, installs them'
@@ -110,7 +110,8 @@ power-cuts:
 	HORNBOOK_TEST_FAULTS=every cargo test --package hornbook-accounts --test it the_nth_write_or_sync_fails
 
 bench-leases:
-	tests/postgres/run --bench
+	@[ -n "$(HORNBOOK)" ] || cargo build --quiet --release
+	tests/postgres/run --bench $(or $(HORNBOOK),target/release/hornbook)
 
 lease-runs:
 	HORNBOOK_TEST_LEASE_RUNS=100000 cargo test --release --package hornbook-accounts --lib leases
