@@ -10,7 +10,6 @@ import shutil
 import threading
 from pathlib import Path
 
-from boxes import PORT, ask
 from callers import Caller, is_answered
 
 SAMPLE = Path("corpus/sample")
@@ -43,7 +42,7 @@ def walk_in_quiet(box, key):
     """The walk over the edition that a server has, page by page."""
     pages = []
     for page in range(1, PAGES + 1):
-        status, _, body = ask(box.host, PORT, QUERY.format(page), key)
+        status, _, body = box.call(QUERY.format(page), key)
         if status != 200:
             raise SystemExit(f"page {page} in quiet: {status} {body[:300]}")
         pages.append(entries_of(body))

@@ -20,7 +20,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from boxes import PORT, Box, Front, ask
+from boxes import Box, Front
 from callers import Act, Buyer, Hasty, Load, Persistent
 from cashier import Cashier
 from database import Database
@@ -102,12 +102,7 @@ class Test:
         for expected in ("1", "0"):
             for one, other in pairs:
                 box = one if expected == "1" else other
-                for _ in range(20):
-                    status, headers, body = ask(box.host, PORT, "/api/v1/coverage", key, f"{one.name} then {other.name}")
-                    # While another server charges, or has leased the credits, a call is refused, free and to be made again.
-                    if status != 503:
-                        break
-                    time.sleep(0.2)
+                status, headers, body = box.call("/api/v1/coverage", key, f"{one.name} then {other.name}")
                 if status != 200 or headers["x-credits-cost"] != expected:
                     told = f"{headers.get('x-credits-cost')} instead of {expected} credits" if status == 200 else f"{status} {body[:200]}"
                     self.load.fault(f"in quiet, {box.name} ({box.hours:+d} h) answers a call of {one.name} ({one.hours:+d} h) for {told}")
