@@ -125,7 +125,7 @@ fn next_page(answer: &TestResponse) -> String {
 }
 
 #[test]
-fn whoever_follows_the_links_of_a_list_stays_in_its_edition() {
+fn the_links_of_a_list_lead_to_pages_of_the_same_edition() {
     let pinning = Pinning::start();
     let Pinning { editions, clock, .. } = &pinning;
     let mut page = pinning.get_with("/api/v1/search?q=tenant&limit=1", &[]);

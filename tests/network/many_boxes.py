@@ -75,6 +75,7 @@ class Test:
         quiet = self.new_key(rich, "quiet")
         self.walk_in_quiet(quiet)
         self.repeat_in_quiet(quiet)
+        self.use_new_keys(rich)
         self.callers = [self.caller(Persistent, f"persistent {number}", rich, CALLS) for number in range(4)]
         self.callers += [self.caller(Persistent, f"persistent and poor {number}", small, CALLS) for number in range(2)]
         self.callers += [self.caller(Hasty, f"hasty {number}", rich, CALLS) for number in range(2)]
@@ -109,6 +110,16 @@ class Test:
             # What one server charged, the others know soon.
             time.sleep(1)
         self.acts[self.prefixes[key]] += [Act("coverage", 1, True)] * len(pairs)
+
+    def use_new_keys(self, account):
+        """A key that was made at the first server works at the others at once."""
+        for number in range(6):
+            key = self.new_key(account, f"new {number}")
+            box = self.boxes[1 + number % 2]
+            status, _, body = box.call("/api/v1/coverage", key)
+            if status != 200:
+                self.load.fault(f"{box.name} answers a new key with {status} {body[:200]}")
+            self.acts[self.prefixes[key]] = [Act("coverage", 1, True)] * (status == 200)
 
     def new_key(self, account, name):
         made = self.boxes[0].command("key", "create", account, "--name", name)
