@@ -42,6 +42,6 @@ impl Corpus {
 
 /// `: renumbered, after 2016-09-14, by 2025-08-26`.
 fn described(corpus: &Arc<Corpus>, change: &NodeChange<'_>) -> Result<String, ApiError> {
-    let listed = super::endpoints::history::listed_change(corpus, change)?;
+    let listed = change.listed(corpus)?;
     Ok(format!(": {}, {}", listed.kind.as_str(), listed.date.sentence()))
 }

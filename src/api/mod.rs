@@ -44,7 +44,7 @@ pub mod integrity;
 pub mod json;
 mod map_cache;
 pub mod model_text;
-mod node_history;
+pub(crate) mod node_history;
 pub(crate) mod node_lookup;
 pub(crate) mod openapi;
 pub mod operation;

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{CodeBodyId, NodeId, NodeOrdinal};
-use hornbook_editions::{BodyEditions, ChangeKind, ChangedParts, CodeEdition, LawChange};
+use hornbook_editions::{BodyEditions, ChangeKind, ChangedParts, CodeEdition, LawChange, ListedChange, listed};
 
 use super::corpus::Corpus;
-use super::shelf::ShelfPlace;
+use super::error::ApiError;
+use super::shelf::{BodyChanges, ShelfPlace};
 
 impl Corpus {
     /// The ids of the snapshots that are kept beside this one.
@@ -24,6 +25,11 @@ impl Corpus {
         !self.shelf.kept().is_empty()
     }
 
+    /// Differs between shelves with different editions. Empty if nothing is kept beside this snapshot.
+    pub(crate) fn shelf_version(&self) -> &str {
+        self.shelf.version()
+    }
+
     /// The editions of a code body, the oldest first.
     pub(crate) fn editions(&self, body: CodeBodyId) -> Option<&BodyEditions<ShelfPlace>> {
         self.shelf.editions(body)
@@ -35,7 +41,7 @@ impl Corpus {
     }
 
     /// The changes of a code body from one edition to the next.
-    pub(crate) fn changes(&self, body: CodeBodyId, old: ShelfPlace, new: ShelfPlace) -> &[LawChange] {
+    pub(crate) fn changes(&self, body: CodeBodyId, old: ShelfPlace, new: ShelfPlace) -> Option<&BodyChanges> {
         self.shelf.changes(body, old, new)
     }
 
@@ -103,6 +109,14 @@ pub(crate) struct NodeChange<'s> {
     pub(crate) new: (&'s CodeEdition, ShelfPlace),
 }
 
+impl NodeChange<'_> {
+    /// The change as readers see it.
+    pub(crate) fn listed(&self, corpus: &Arc<Corpus>) -> Result<ListedChange, ApiError> {
+        let [before, now] = [self.old, self.new].map(|(edition, place)| (corpus.at(place).snapshot(), edition));
+        Ok(listed(self.change, before, now)?)
+    }
+}
+
 impl<'s> NodeHistory<'s> {
     /// Follows a node through all editions: forward to what it is now, and backward to what it was.
     pub(crate) fn of(corpus: &'s Arc<Corpus>, id: NodeId) -> Option<Self> {
@@ -123,7 +137,7 @@ impl<'s> NodeHistory<'s> {
         for at in start + 1..editions.len() {
             let Some(node) = found[at - 1] else { break };
             let (listed, old, new) = between(at);
-            let change = listed.iter().find(|change| change.old == Some(node));
+            let change = listed.and_then(|listed| listed.of_old(node));
             changes[at] = change.map(|change| NodeChange { change, old, new });
             found[at] = match change {
                 Some(change) => change.new,
@@ -133,7 +147,7 @@ impl<'s> NodeHistory<'s> {
         for at in (1..=start).rev() {
             let Some(node) = found[at] else { break };
             let (listed, old, new) = between(at);
-            let change = listed.iter().find(|change| change.new == Some(node));
+            let change = listed.and_then(|listed| listed.of_new(node));
             changes[at] = change.map(|change| NodeChange { change, old, new });
             found[at - 1] = match change {
                 Some(change) => change.old,

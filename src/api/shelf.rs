@@ -7,9 +7,11 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use hornbook_corpus::ids::CodeBodyId;
+use hornbook_base::hex;
+use hornbook_corpus::ids::{CodeBodyId, NodeOrdinal};
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_editions::{BodyEditions, CodeEdition, CompareError, LawChange, changes_between};
+use sha2::{Digest, Sha256};
 
 /// The place of an edition on the shelf; `None` is the served snapshot.
 pub(crate) type ShelfPlace = Option<usize>;
@@ -18,14 +20,48 @@ pub(crate) type ShelfPlace = Option<usize>;
 pub(super) struct Shelf<Kept> {
     kept: Vec<Arc<Kept>>,
     bodies: HashMap<CodeBodyId, BodyEditions<ShelfPlace>>,
-    /// The changes of each code body from one edition to the next.
-    changes: HashMap<(CodeBodyId, ShelfPlace, ShelfPlace), Vec<LawChange>>,
+    changes: HashMap<(CodeBodyId, ShelfPlace, ShelfPlace), BodyChanges>,
+    version: String,
+}
+
+/// The changes of a code body from one edition to the next, with the first change of each node in both.
+#[derive(Default)]
+pub(crate) struct BodyChanges {
+    changes: Vec<LawChange>,
+    by_old: HashMap<NodeOrdinal, u32>,
+    by_new: HashMap<NodeOrdinal, u32>,
+}
+
+impl BodyChanges {
+    fn new(changes: Vec<LawChange>) -> Self {
+        let (mut by_old, mut by_new) = (HashMap::new(), HashMap::new());
+        for (change, place) in changes.iter().zip(0..) {
+            change.old.map(|node| *by_old.entry(node).or_insert(place));
+            change.new.map(|node| *by_new.entry(node).or_insert(place));
+        }
+        Self { changes, by_old, by_new }
+    }
+
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, LawChange> {
+        self.changes.iter()
+    }
+
+    /// The change of a node of the older edition.
+    pub(crate) fn of_old(&self, node: NodeOrdinal) -> Option<&LawChange> {
+        Some(&self.changes[*self.by_old.get(&node)? as usize])
+    }
+
+    /// The change of a node of the newer edition.
+    pub(crate) fn of_new(&self, node: NodeOrdinal) -> Option<&LawChange> {
+        Some(&self.changes[*self.by_new.get(&node)? as usize])
+    }
 }
 
 impl<Kept: AsRef<Snapshot>> Shelf<Kept> {
     /// An empty shelf.
     pub(super) fn alone(served: &Snapshot) -> Self {
-        Self { kept: Vec::new(), bodies: editions_of::<Kept>(&[], served), changes: HashMap::new() }
+        let bodies = editions_of::<Kept>(&[], served);
+        Self { kept: Vec::new(), bodies, changes: HashMap::new(), version: String::new() }
     }
 
     /// Orders the editions and compares each with the next, or reads what was compared before.
@@ -47,11 +83,12 @@ impl<Kept: AsRef<Snapshot>> Shelf<Kept> {
             };
             for of_body in changes_between(data, snapshot_at(old), snapshot_at(new), |_| ())? {
                 if is_next(of_body.body) {
-                    changes.insert((of_body.body, old, new), of_body.changes);
+                    changes.insert((of_body.body, old, new), BodyChanges::new(of_body.changes));
                 }
             }
         }
-        Ok(Self { kept, bodies, changes })
+        let version = version_of(served, &kept);
+        Ok(Self { kept, bodies, changes, version })
     }
 
     /// The kept editions, in the order in which they were shelved.
@@ -65,9 +102,25 @@ impl<Kept: AsRef<Snapshot>> Shelf<Kept> {
     }
 
     /// The changes of a code body from one edition to the next.
-    pub(super) fn changes(&self, body: CodeBodyId, old: ShelfPlace, new: ShelfPlace) -> &[LawChange] {
-        self.changes.get(&(body, old, new)).map_or(&[], Vec::as_slice)
+    pub(super) fn changes(&self, body: CodeBodyId, old: ShelfPlace, new: ShelfPlace) -> Option<&BodyChanges> {
+        self.changes.get(&(body, old, new))
     }
+
+    /// Differs between shelves with different editions. Empty if nothing is kept beside the served snapshot.
+    pub(super) fn version(&self) -> &str {
+        &self.version
+    }
+}
+
+fn version_of<Kept: AsRef<Snapshot>>(served: &Snapshot, kept: &[Arc<Kept>]) -> String {
+    if kept.is_empty() {
+        return String::new();
+    }
+    let mut hasher = Sha256::new();
+    for snapshot in kept.iter().map(|kept| (**kept).as_ref()).chain([served]) {
+        hasher.update(snapshot.manifest.snapshot.as_bytes());
+    }
+    hex::encode(&hasher.finalize()[..6])
 }
 
 /// The editions of each code body, in the order of their days.

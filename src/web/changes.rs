@@ -9,7 +9,7 @@ use maud::{Markup, PreEscaped, html};
 use super::formatting;
 use super::frame::{Page, SiteSection};
 use super::law::address::{HISTORY_SUFFIX, without_day};
-use super::law::history::what_happened;
+use super::law::timeline::{is_reworded, what_happened};
 use super::page_context::{OpenPage, OperationCall, OperationReply};
 use super::pager;
 use super::response::{self, CachePolicy};
@@ -88,7 +88,6 @@ fn form(opened: &OpenPage<'_>, filters: &[(&'static str, String)]) -> Markup {
 
 fn entry(item: &ChangeItem<'_>) -> Markup {
     let change = &item.change;
-    let is_reworded = change.differs.iter().any(|part| part == "text");
     html! {
         a href=(item.url) {
             span.citation { (UntrustedText(&change.node.citation)) } " " span.heading { (short_heading(&change.node.heading)) }
@@ -96,7 +95,7 @@ fn entry(item: &ChangeItem<'_>) -> Markup {
         " " span.also {
             (UntrustedText(&sentence(&what_happened(change)))) " " (formatting::notice(&sentence(&change.date.sentence())))
             @if !change.acts.is_empty() { " By " (UntrustedText(&change.acts.join("; "))) "." }
-            @if is_reworded { " " a href={ (without_day(&item.url)) (HISTORY_SUFFIX) "#compare" } { "Compare" span.unseen { " the wordings of " (change.node.citation) } } }
+            @if is_reworded(change) { " " a href={ (without_day(&item.url)) (HISTORY_SUFFIX) "#compare" } { "Compare" span.unseen { " the wordings of " (change.node.citation) } } }
         }
     }
 }

@@ -70,11 +70,13 @@ impl PageContext {
     }
 
     pub(super) fn opened<'a>(&'a self, request: &'a MountRequest<'a>) -> OpenPage<'a> {
+        let served = self.service.pinned_or_served(&pin_of(request));
         OpenPage {
             shell: self,
             request,
             visitor: Visitor::of(request, self.service.accounts(), self.service.now()),
-            corpus: self.service.pinned_or_served(&pin_of(request)),
+            corpus: Arc::clone(&served),
+            served,
             receipt: None,
             debits: Debits::default(),
             unread: None,
@@ -96,6 +98,8 @@ pub(super) struct OpenPage<'a> {
     pub(super) visitor: Visitor,
     /// The snapshot that all content of the page comes from.
     pub(super) corpus: Arc<Corpus>,
+    /// The served snapshot, with its shelf of other editions. The page may show one of those.
+    pub(super) served: Arc<Corpus>,
     receipt: Option<MeteringReceipt>,
     /// The debits of the page's calls.
     pub(super) debits: Debits,

@@ -70,6 +70,35 @@ impl TwoEditions {
     }
 }
 
+/// The timeline on the page of a provision, and that a page in a browser's cache has none after the shelf changed.
+#[test]
+fn a_page_of_law_shows_what_became_of_the_provision() {
+    let editions = TwoEditions::build();
+    let server = pages::open();
+    editions.serve(&server);
+    let path_of = |number: &str| {
+        let cited = format!("/cite/Arden%20Rev.%20Stat.%20%C2%A7%20{number}");
+        pages::request(&server, &cited).header("location").to_owned()
+    };
+    let (reworded, moved, same) = (path_of("24-2-203"), path_of("1-2-195"), path_of("1-2-103"));
+    let page = |path: &str, expected: &str| {
+        let text = pages::request(&server, path).text();
+        assert!(text.contains(expected), "{path} should have '{expected}': {text}");
+    };
+    let alone = pages::request(&server, &reworded);
+    assert!(!alone.text().contains("id=\"changes\""), "nothing is known of other editions");
+    let of_version = |version: &str| server.get_with(&reworded, &[pages::BROWSER, ("If-None-Match", version)]).status;
+    assert_eq!(of_version(alone.header("etag")), 304);
+    editions.shelve(std::slice::from_ref(&editions.old));
+    editions.serve(&server);
+    assert_eq!(of_version(alone.header("etag")), 200, "the shelf is another one");
+    page(&reworded, &format!("{reworded}/history?from={OLD_DAY}&amp;to={NEW_DAY}#compare"));
+    page(&reworded, "Oldest edition that is kept here: 2026, current through");
+    page(&format!("{reworded}?asOf={OLD_DAY}"), "id=\"changes\"");
+    page(&moved, "Renumbered from Arden Rev. Stat. <span class=\"whole\">§ 1-2-190.");
+    page(&same, "Unchanged in the 2 editions");
+}
+
 /// A server with both editions.
 fn served() -> (TwoEditions, TestServer, String) {
     let editions = TwoEditions::build();

@@ -201,8 +201,11 @@ impl ChangeSearch {
         for (body, old, new) in pairs {
             let is_late = new.0.current_through.or(new.0.retrieved_at).is_none_or(|day| self.since < Some(day));
             if is_late {
-                let changes = self.corpus.changes(body, old.1, new.1).iter();
-                let wanted = changes.filter(|change| self.is_wanted(change, old.1, new.1));
+                let changes = self.corpus.changes(body, old.1, new.1);
+                let wanted = changes
+                    .iter()
+                    .flat_map(|changes| changes.iter())
+                    .filter(|change| self.is_wanted(change, old.1, new.1));
                 found.extend(wanted.map(|change| FoundChange::Past { change, old, new, body }));
             }
         }

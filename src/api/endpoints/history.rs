@@ -7,7 +7,7 @@ use hornbook_base::hex;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::NodeId;
 use hornbook_corpus::outline::Status;
-use hornbook_editions::{CodeEdition, ListedChange, listed};
+use hornbook_editions::{CodeEdition, ListedChange};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ use super::node_id::ID;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::model_text::{ForModel, ModelText};
-use crate::api::node_history::{EditionOfNode, NodeChange, NodeHistory};
+use crate::api::node_history::{EditionOfNode, NodeHistory};
 use crate::api::operation::{LawCall, PreparedWork};
 use crate::api::page_links::PageLinks;
 use crate::api::reply::Reply;
@@ -87,7 +87,7 @@ pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiErr
     let link_base = call.link_base.to_owned();
     Ok(PreparedWork::light(move || {
         let history = NodeHistory::of(&corpus, id).ok_or_else(|| corpus.no_node(id))?;
-        let changes = history.changes.iter().rev().map(|change| listed_change(&corpus, change));
+        let changes = history.changes.iter().rev().map(|change| change.listed(&corpus));
         let editions =
             history.editions.iter().rev().map(|(edition, at)| edition_reply(&corpus, edition, *at, &link_base));
         let notices = match history.editions.as_slice() {
@@ -109,12 +109,6 @@ fn only_edition(only: &CodeEdition) -> String {
         "This server keeps one edition of this law ({}{through}): what changed before it is not known.",
         only.edition
     )
-}
-
-pub(in crate::api) fn listed_change(corpus: &Arc<Corpus>, change: &NodeChange<'_>) -> Result<ListedChange, ApiError> {
-    let NodeChange { change, old, new } = change;
-    let [before, now] = [old, new].map(|(edition, place)| (corpus.at(*place).snapshot(), *edition));
-    Ok(listed(change, before, now)?)
 }
 
 pub(super) fn edition_reply(

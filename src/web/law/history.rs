@@ -2,10 +2,11 @@
 
 use ::http::StatusCode;
 use hornbook_base::sentence::sentence;
-use hornbook_editions::{ChangeKind, ListedChange, side_by_side};
+use hornbook_editions::side_by_side;
 use maud::{Markup, html};
 
 use super::address::View;
+use super::timeline;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::replies::{DatedWording, DiffReply, EditionReply, HistoryReply};
 use crate::mount::MountResponse;
@@ -33,7 +34,8 @@ pub(super) async fn answer(mut opened: OpenPage<'_>, id: &str, path: &str) -> Re
         nav.crumbs aria-label="Place in the code" { ol { li { a href=(page_path) { (UntrustedText(&names.0)) " " (UntrustedText(&names.1)) } } } }
         h1 { "History" }
         @for notice in &history.notices { p.also role="note" { (formatting::notice(notice)) } }
-        (timeline(&history.changes, history.editions.len()))
+        @if history.changes.is_empty() && history.editions.len() > 1 { p { "Nothing about it changed between the editions that are kept here." } }
+        (timeline::list(&history.changes))
         (editions(&history.editions))
         @if let Some(compared) = compared { (compared) }
     };
@@ -41,39 +43,6 @@ pub(super) async fn answer(mut opened: OpenPage<'_>, id: &str, path: &str) -> Re
     let head = html! { link rel="stylesheet" href=(DIFFERENCE.path()); };
     let html = Page { head, ..Page::new(&title, SiteSection::Contents, main) }.html(&opened.visitor);
     Ok(opened.answer(response::page(StatusCode::OK, html, CachePolicy::NoStore)))
-}
-
-fn timeline(changes: &[ListedChange], editions: usize) -> Markup {
-    html! {
-        @if changes.is_empty() && editions > 1 { p { "Nothing about it changed between the editions that are kept here." } }
-        @if !changes.is_empty() {
-            ol.timeline reversed {
-                @for change in changes {
-                    li {
-                        strong { (sentence(&what_happened(change))) }
-                        " " (formatting::notice(&sentence(&change.date.sentence()))) " "
-                        @if !change.acts.is_empty() { span.also { "By " (UntrustedText(&change.acts.join("; "))) "." } }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// A change in words: `reworded, with another heading`, `renumbered from 14 U.S.C. § 652`.
-pub(in crate::web) fn what_happened(change: &ListedChange) -> String {
-    let formerly = change.formerly.as_ref().map_or(String::new(), |before| format!(" from {}", before.citation));
-    // What is told besides the kind. Of law that is gone or new, nothing needs to be told.
-    let told: &[&str] = match change.kind {
-        ChangeKind::Reworded => &["heading", "place"],
-        ChangeKind::Retitled => &["place"],
-        ChangeKind::Moved => &["text", "heading"],
-        ChangeKind::Renumbered if change.formerly.is_some() => &["text", "heading"],
-        _ => &[],
-    };
-    let also: Vec<&str> = change.differs.iter().map(String::as_str).filter(|part| told.contains(part)).collect();
-    let also = if also.is_empty() { String::new() } else { format!(", with another {}", also.join(" and ")) };
-    format!("{}{formerly}{also}", change.kind.as_str())
 }
 
 fn editions(editions: &[EditionReply]) -> Markup {

@@ -3,7 +3,7 @@
 //! `dated_provision` is what a page shows. `page` renders it, `standing` what comes before its text, and
 //! `text` a text with the help of `lines` (its structure) and `mentions` (its citations). `citations`
 //! contains the formats to copy, `metadata` the data for programs. `references` is the page with all
-//! citing and cited provisions, `history` the one of its changes, `address` contains the paths, and `cited` the answer to a citation.
+//! citing and cited provisions, `history` the one of its changes (`timeline` lists them, also on the page itself), `address` contains the paths, and `cited` the answer to a citation.
 
 pub(super) mod address;
 mod citations;
@@ -17,6 +17,7 @@ mod page;
 mod references;
 mod standing;
 mod text;
+pub(super) mod timeline;
 
 use std::sync::Arc;
 
@@ -40,6 +41,7 @@ use cited::target_path;
 use dated_provision::DatedProvision;
 use mentions::CitationLinks;
 use page::ProvisionPage;
+use timeline::Timeline;
 
 /// The page of a provision or container, its text in another format, or its references.
 pub(super) async fn at(opened: OpenPage<'_>, address: LawAddress) -> Result<MountResponse, ApiError> {
@@ -90,7 +92,7 @@ pub(super) fn no_provision() -> ApiError {
 }
 
 async fn in_format(mut opened: OpenPage<'_>, id: &str, format: Format) -> Result<MountResponse, ApiError> {
-    let mark = format!("~{}{}", opened.visitor.page_variant(), VERSION.as_str());
+    let mark = format!("~{}{}{}", opened.visitor.page_variant(), VERSION.as_str(), opened.served.shelf_version());
     let known = known_versions(&opened, &mark);
     let ask =
         OperationCall { of: &[("id", id)], format, known_versions: Some(&known), ..OperationCall::read("node", &[]) };
@@ -136,7 +138,8 @@ async fn html(opened: &mut OpenPage<'_>, news: &OperationReply) -> Result<String
     let mentions = CitationLinks::of(&corpus, &law, &opened.links(), &provision)?;
     let layouts = provision.layouts(&corpus, &law)?;
     let day = opened.day();
-    let setting = ProvisionPage { provision: &provision, mentions, layouts, contents, day, base_url };
+    let timeline = Timeline::of(&opened.served, provision.id)?;
+    let setting = ProvisionPage { provision: &provision, mentions, layouts, contents, timeline, day, base_url };
     let title = attribute_text(&format!("{} {}", provision.citation, provision.heading));
     let title = &title[..title.floor_char_boundary(TITLE_BYTES_MAX)];
     let page = Page {

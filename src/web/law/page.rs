@@ -14,6 +14,7 @@ use super::mentions::CitationLinks;
 use super::references::entry;
 use super::standing::{banners, in_effect};
 use super::text::LawText;
+use super::timeline::Timeline;
 use crate::api::operation::WATCHES_PAGE_PATH;
 use crate::api::replies::{LinkedCandidate, NodeLink, NoteReply, ReferenceList, ResolveReply, WordingReply};
 use crate::web::formatting::{currency_of, day_form, status_of, written_day};
@@ -30,6 +31,8 @@ pub(super) struct ProvisionPage<'p> {
     pub(super) layouts: Vec<Option<LayoutRef<'p>>>,
     /// The list of the children of a container.
     pub(super) contents: Option<Markup>,
+    /// None if no other edition of its code is kept.
+    pub(super) timeline: Option<Timeline>,
     /// The day whose law the page shows.
     pub(super) day: Day,
     /// The public address of the service, without a slash at the end.
@@ -55,6 +58,7 @@ impl<'p> ProvisionPage<'p> {
                 @if let Some(credit) = &provision.source_credit { p.credit { (UntrustedText(credit)) } }
                 (self.footnotes(text.footnotes()))
                 @for (wording, place) in provision.wordings.iter().zip(1..) { (self.other_wording(wording, place)) }
+                @if let Some(timeline) = &self.timeline { (timeline.section(self.provision, self.day)) }
                 (self.notes(text.footnotes()))
             }
             (neighbours(provision))

@@ -25,7 +25,7 @@ use crate::mount::MountResponse;
 use crate::web::form::FormFields;
 use crate::web::formatting;
 use crate::web::frame::{Page, SiteSection};
-use crate::web::law::history::what_happened;
+use crate::web::law::timeline::what_happened;
 use crate::web::page_error::PageError;
 use crate::web::page_request::PageRequest;
 use crate::web::response::{self, CachePolicy, redirect};
