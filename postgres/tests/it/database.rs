@@ -69,6 +69,11 @@ impl TestState {
         &self.folder
     }
 
+    /// Two servers use it.
+    pub(crate) fn media(&self) -> Vec<Arc<dyn StateStorage>> {
+        ["one", "other"].map(|server| self.medium_of(server, None)).into()
+    }
+
     /// The same state as another server sees it, which has files of its own.
     pub(crate) fn medium_of(&self, server: &str, host: Option<&str>) -> Arc<dyn StateStorage> {
         let files = self.folder.join(server);

@@ -26,6 +26,8 @@ mod servers;
 #[path = "../../../accounts/tests/it/support/mod.rs"]
 mod support;
 mod tables;
+#[path = "../../../accounts/tests/it/usage_reports.rs"]
+mod usage_reports;
 
 /// The suites run this part of their random sequences: each step waits for the database.
 pub(crate) const ONE_IN: u32 = 12;

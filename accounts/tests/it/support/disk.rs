@@ -141,6 +141,11 @@ impl SimulatedDisk {
     pub(crate) fn medium(&self) -> Arc<dyn StateStorage> {
         Arc::new(self.clone())
     }
+
+    /// One server uses it.
+    pub(crate) fn media(&self) -> Vec<Arc<dyn StateStorage>> {
+        vec![self.medium()]
+    }
 }
 
 impl StateStorage for SimulatedDisk {
