@@ -25,6 +25,7 @@ use tokio::task::AbortHandle;
 use super::call_terms::CallTerms;
 use super::corpus::Corpus;
 use super::error::{ApiError, ErrorCode, Violation, catch_panic};
+use super::fields::{FIELDS, FieldSelection};
 use super::headers::CORPUS_SNAPSHOT;
 use super::idempotency_key::IdempotencyKey;
 use super::map_cache::MapPart;
@@ -296,6 +297,8 @@ impl Service {
         }
         // The parameter `format` takes precedence over the transport's content negotiation.
         let format = arguments.get(&FORMAT).or(call.format).ok_or_else(|| not_available(call.operation))?;
+        let fields = arguments.get(&FIELDS);
+        let fields = fields.map(|paths| FieldSelection::new(call.operation, format, &paths)).transpose()?;
         let (accounts, corpus) = (self.accounts(), &call.edition.corpus);
         let body = &call.arguments.body;
         let idempotency_key = call.idempotency_key.as_ref().ok().copied().flatten().map(|key| key.as_str());
@@ -317,7 +320,11 @@ impl Service {
             now,
             format,
         };
-        catch_panic(|| handler(&call))
+        let prepared = catch_panic(|| handler(&call))?;
+        Ok(match fields {
+            Some(fields) => fields.of_work(prepared),
+            None => prepared,
+        })
     }
 
     /// Runs the first step of work whose price depends on it.

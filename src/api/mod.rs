@@ -37,6 +37,7 @@ mod edition_freshness;
 mod endpoints;
 pub mod error;
 pub mod examples;
+mod fields;
 mod former_numbers;
 pub mod headers;
 pub mod idempotency_key;

@@ -8,7 +8,7 @@ use hornbook_editions::{BodyEditions, ChangeKind, ChangedParts, CodeEdition, Law
 
 use super::corpus::Corpus;
 use super::error::ApiError;
-use super::shelf::{BodyChanges, ShelfPlace};
+use super::shelf::{ChangesByNode, ShelfPlace};
 
 impl Corpus {
     /// The ids of the snapshots that are kept beside this one.
@@ -41,7 +41,7 @@ impl Corpus {
     }
 
     /// The changes of a code body from one edition to the next.
-    pub(crate) fn changes(&self, body: CodeBodyId, old: ShelfPlace, new: ShelfPlace) -> Option<&BodyChanges> {
+    pub(crate) fn changes(&self, body: CodeBodyId, old: ShelfPlace, new: ShelfPlace) -> Option<&ChangesByNode> {
         self.shelf.changes(body, old, new)
     }
 

@@ -20,19 +20,19 @@ pub(crate) type ShelfPlace = Option<usize>;
 pub(super) struct Shelf<Kept> {
     kept: Vec<Arc<Kept>>,
     bodies: HashMap<CodeBodyId, BodyEditions<ShelfPlace>>,
-    changes: HashMap<(CodeBodyId, ShelfPlace, ShelfPlace), BodyChanges>,
+    changes: HashMap<(CodeBodyId, ShelfPlace, ShelfPlace), ChangesByNode>,
     version: String,
 }
 
 /// The changes of a code body from one edition to the next, with the first change of each node in both.
 #[derive(Default)]
-pub(crate) struct BodyChanges {
+pub(crate) struct ChangesByNode {
     changes: Vec<LawChange>,
     by_old: HashMap<NodeOrdinal, u32>,
     by_new: HashMap<NodeOrdinal, u32>,
 }
 
-impl BodyChanges {
+impl ChangesByNode {
     fn new(changes: Vec<LawChange>) -> Self {
         let (mut by_old, mut by_new) = (HashMap::new(), HashMap::new());
         for (change, place) in changes.iter().zip(0..) {
@@ -83,7 +83,7 @@ impl<Kept: AsRef<Snapshot>> Shelf<Kept> {
             };
             for of_body in changes_between(data, snapshot_at(old), snapshot_at(new), |_| ())? {
                 if is_next(of_body.body) {
-                    changes.insert((of_body.body, old, new), BodyChanges::new(of_body.changes));
+                    changes.insert((of_body.body, old, new), ChangesByNode::new(of_body.changes));
                 }
             }
         }
@@ -102,7 +102,7 @@ impl<Kept: AsRef<Snapshot>> Shelf<Kept> {
     }
 
     /// The changes of a code body from one edition to the next.
-    pub(super) fn changes(&self, body: CodeBodyId, old: ShelfPlace, new: ShelfPlace) -> Option<&BodyChanges> {
+    pub(super) fn changes(&self, body: CodeBodyId, old: ShelfPlace, new: ShelfPlace) -> Option<&ChangesByNode> {
         self.changes.get(&(body, old, new))
     }
 

@@ -8,8 +8,8 @@ use crate::api::json::JsonObject;
 use crate::api::operation::Operation;
 use crate::api::parameters::{Arguments, Location, ParameterKind};
 
-/// The parameter that only chooses the format of an answer. A tool always answers in JSON.
-pub(super) const NOT_FOR_TOOLS: &str = "format";
+/// The parameters that choose the form of an answer. Tools have their own for that.
+pub(super) const NOT_FOR_TOOLS: [&str; 2] = ["format", "fields"];
 
 /// The arguments for a call of this operation. Values of the wrong type become faults. They are reported
 /// with everything else that is wrong, once the caller is known.
@@ -29,8 +29,8 @@ fn of_parameters(operation: &Operation, given: JsonObject, faults: Vec<Violation
     arguments.query.extend(left.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
     for (name, value) in given {
         let rules = operation.parameters.iter();
-        let Some(rule) = rules.clone().find(|rule| rule.name == name && name != NOT_FOR_TOOLS) else {
-            let known: Vec<&str> = rules.map(|rule| rule.name).filter(|name| *name != NOT_FOR_TOOLS).collect();
+        let Some(rule) = rules.clone().find(|rule| rule.name == name && !NOT_FOR_TOOLS.contains(&rule.name)) else {
+            let known: Vec<&str> = rules.map(|rule| rule.name).filter(|name| !NOT_FOR_TOOLS.contains(name)).collect();
             let message = format!("there is no argument {name}; this tool takes {}", listed(&known));
             arguments.faults.push(Violation::new(&name, message));
             continue;

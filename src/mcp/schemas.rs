@@ -39,7 +39,7 @@ pub(super) fn input(operation: &Operation) -> Value {
         schema["examples"] = json!([serde_json::from_str::<Value>(body.example).unwrap_or_default()]);
         return schema;
     }
-    let parameters = || operation.parameters.iter().filter(|parameter| parameter.name != NOT_FOR_TOOLS);
+    let parameters = || operation.parameters.iter().filter(|parameter| !NOT_FOR_TOOLS.contains(&parameter.name));
     let required = parameters().filter(|parameter| parameter.need == Need::Required).map(|parameter| parameter.name);
     let properties: Map<String, Value> =
         parameters().map(|parameter| (parameter.name.to_owned(), argument(operation, parameter))).collect();

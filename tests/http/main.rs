@@ -15,6 +15,7 @@ mod documents;
 mod editions;
 mod examples;
 mod exports;
+mod fields;
 mod filters;
 mod formation;
 mod formation_lookup_naics;
