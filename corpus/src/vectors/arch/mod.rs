@@ -5,6 +5,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod scalar;
 
 /// Dimensions are a multiple of this, so no variant has a tail to handle.
@@ -19,6 +21,25 @@ enum Variant {
     Scalar,
     #[cfg(target_arch = "x86_64")]
     Avx2,
+    #[cfg(target_arch = "aarch64")]
+    Neon,
+}
+
+/// Calls a function of the module of a kernel's variant.
+macro_rules! call_variant {
+    ($kernel:expr, $name:ident($($argument:expr),*)) => {
+        match $kernel.0 {
+            Variant::Scalar => scalar::$name($($argument),*),
+            #[cfg(target_arch = "x86_64")]
+            #[expect(unsafe_code, reason = "calling AVX2 code from code compiled for any x86-64")]
+            // SAFETY: `Variant::Avx2` is only made by `detect`, after the processor was found to have AVX2.
+            Variant::Avx2 => unsafe { avx2::$name($($argument),*) },
+            #[cfg(target_arch = "aarch64")]
+            #[expect(unsafe_code, reason = "code for NEON may run only where the processor has it")]
+            // SAFETY: `Variant::Neon` is only made by `detect`, after the processor was found to have NEON.
+            Variant::Neon => unsafe { neon::$name($($argument),*) },
+        }
+    };
 }
 
 impl Kernel {
@@ -27,6 +48,10 @@ impl Kernel {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
             return Self(Variant::Avx2);
+        }
+        #[cfg(target_arch = "aarch64")]
+        if std::arch::is_aarch64_feature_detected!("neon") {
+            return Self(Variant::Neon);
         }
         Self::scalar()
     }
@@ -44,37 +69,19 @@ impl Kernel {
             query.len().is_multiple_of(LANES) && rows.len() == query.len() * dots.len(),
             "rows do not fit the query"
         );
-        match self.0 {
-            Variant::Scalar => scalar::dots_in_run(query, rows, dots),
-            #[cfg(target_arch = "x86_64")]
-            #[expect(unsafe_code, reason = "calling AVX2 code from code compiled for any x86-64")]
-            // SAFETY: `Variant::Avx2` is only made by `detect`, after the processor was found to have AVX2.
-            Variant::Avx2 => unsafe { avx2::dots_in_run(query, rows, dots) },
-        }
+        call_variant!(self, dots_in_run(query, rows, dots))
     }
 
     /// Computes the dot products of a query with the rows of the given numbers. A number past the end gives `i32::MIN`.
     pub(crate) fn dots_at(self, query: &[i16], rows: &[i8], numbers: &[u32], dots: &mut [i32]) {
         assert!(query.len().is_multiple_of(LANES) && numbers.len() == dots.len(), "one dot product per row number");
-        match self.0 {
-            Variant::Scalar => scalar::dots_at(query, rows, numbers, dots),
-            #[cfg(target_arch = "x86_64")]
-            #[expect(unsafe_code, reason = "calling AVX2 code from code compiled for any x86-64")]
-            // SAFETY: `Variant::Avx2` is only made by `detect`, after the processor was found to have AVX2.
-            Variant::Avx2 => unsafe { avx2::dots_at(query, rows, numbers, dots) },
-        }
+        call_variant!(self, dots_at(query, rows, numbers, dots))
     }
 
     /// The dot product of two rows of codes. Exact up to 2^17 dimensions.
     pub fn dot_of_codes(self, left: &[i8], right: &[i8]) -> i32 {
         assert!(left.len().is_multiple_of(LANES) && left.len() == right.len(), "rows of different lengths");
-        match self.0 {
-            Variant::Scalar => scalar::dot_of_codes(left, right),
-            #[cfg(target_arch = "x86_64")]
-            #[expect(unsafe_code, reason = "calling AVX2 code from code compiled for any x86-64")]
-            // SAFETY: `Variant::Avx2` is only made by `detect`, after the processor was found to have AVX2.
-            Variant::Avx2 => unsafe { avx2::dot_of_codes(left, right) },
-        }
+        call_variant!(self, dot_of_codes(left, right))
     }
 
     /// The dot product of a query with one row at its full 12 bits, in units of a sixteenth of the row's scale.
@@ -82,13 +89,7 @@ impl Kernel {
         let fits =
             query.len().is_multiple_of(LANES) && codes.len() == query.len() && residuals.len() * 2 == query.len();
         assert!(fits, "row and query of different lengths");
-        match self.0 {
-            Variant::Scalar => scalar::score(query, codes, residuals),
-            #[cfg(target_arch = "x86_64")]
-            #[expect(unsafe_code, reason = "calling AVX2 code from code compiled for any x86-64")]
-            // SAFETY: `Variant::Avx2` is only made by `detect`, after the processor was found to have AVX2.
-            Variant::Avx2 => unsafe { avx2::score(query, codes, residuals) },
-        }
+        call_variant!(self, score(query, codes, residuals))
     }
 }
 
