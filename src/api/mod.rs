@@ -58,6 +58,7 @@ mod queue;
 pub mod replies;
 pub mod reply;
 pub mod reply_text;
+mod rows;
 mod served_snapshots;
 pub mod service;
 mod shelf;

@@ -1,4 +1,4 @@
-//! Defines an operation: its row in the table, what its handler receives, and what it returns.
+//! Defines an operation: its row, which is in the file of its endpoint, what its handler receives, and what it returns.
 //!
 //! The rest of `api` builds on this file: `endpoints` implements the operations, `operations` lists them,
 //! `call` runs them, and the documents render them.

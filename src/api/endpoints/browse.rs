@@ -2,19 +2,23 @@
 
 use std::sync::Arc;
 
+use hornbook_accounts::scope::Scope;
 use hornbook_corpus::ids::{CodeBodyId, NodeId, NodeOrdinal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::filters::code_body;
-use crate::api::as_of::RequestedDay;
+use crate::api::as_of::{AS_OF, RequestedDay};
 use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::edition_freshness::EditionNotices;
 use crate::api::error::ApiError;
-use crate::api::model_text::{ForModel, ModelText};
-use crate::api::operation::{LawCall, PreparedWork, WorkClass};
+use crate::api::fields::FIELDS;
+use crate::api::model_text::{ForModel, ModelText, written_for_model};
+use crate::api::operation::{CostUnit, LawCall, Operation, PreparedWork, WorkClass};
 use crate::api::parameters::{BoundedInteger, Param};
 use crate::api::reply::{Pages, Reply};
+use crate::api::rows::{JSON, law, route, tool};
+use crate::api::subject::Subject;
 
 pub(in crate::api) const CODE_BODY_ID: Param<CodeBodyId> =
     Param::required("codeBodyId", "id of a code body, from code-bodies");
@@ -66,7 +70,28 @@ impl ForModel for BrowseReply<'_> {
     }
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "browse",
+    subject: Subject::Browsing,
+    summary: "The direct children of a code body or of a node",
+    details: None,
+    route: route("/api/v1/browse", "/api/v1/browse?codeBodyId={code_body}"),
+    tool: tool(
+        "law.browse",
+        "law_browse",
+        "Use it for a table of contents, from a code by name, level by level. For law on a subject, use law.search.",
+    ),
+    parameters: &[CODE_BODY_ID.rule, PARENT.rule, PAGE.rule, LIMIT.rule, FIELDS.rule, AS_OF.rule],
+    body: None,
+    formats: JSON,
+    errors: &[],
+    has_version: false,
+    reply: |generator| generator.subschema_for::<BrowseReply>(),
+    model_text: Some(|json| written_for_model::<BrowseReply<'_>>(json)),
+    access: law(&[Scope::Browse], 1, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let corpus = call.corpus;
     let body = code_body(corpus, call.get(&CODE_BODY_ID), CODE_BODY_ID.rule.name);
     let body = body.map_err(|violation| ApiError::invalid(vec![violation]))?;

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use hornbook_accounts::scope::Scope;
 use hornbook_corpus::catalogue::CodeBody;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{CodeBodyId, NodeOrdinal, OrdinalRange, ShortCode};
@@ -16,17 +17,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::filters::{CODE_BODIES, JURISDICTIONS, SUBTREE, ranges};
-use super::paging::Paging;
+use super::paging::{LIMIT, PAGE, Paging};
 use crate::api::as_of::today;
 use crate::api::corpus::Corpus;
 use crate::api::error::{ApiError, Violation};
-use crate::api::model_text::{ForModel, ModelText};
-use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::fields::FIELDS;
+use crate::api::model_text::{ForModel, ModelText, written_for_model};
+use crate::api::operation::{CostUnit, LawCall, Operation, PreparedWork};
 use crate::api::page_links::PageLinks;
 use crate::api::parameters::{AnyOf, Choice, Param};
 use crate::api::reply::Reply;
 use crate::api::reply_text::ReplyText;
+use crate::api::rows::{JSON, law, law_tool, route};
 use crate::api::shelf::ShelfPlace;
+use crate::api::subject::Subject;
 
 pub(in crate::api) const SINCE: Param<Option<Day>> =
     Param::optional("since", "only changes that came after this day, 2025-01-31");
@@ -123,7 +127,43 @@ pub(super) fn write_change(shown: &mut ModelText, change: &ListedChange) {
     shown.link(*node_id, citation, heading);
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "changes",
+    subject: Subject::Changes,
+    summary: "What changed in the law from one edition to the next, or what will change",
+    details: Some(
+        "Every change says of which day it is: `effective` is the publisher's day, `edition` the day through which the newer edition is current, \
+         `first_seen` the day on which it was retrieved. Texts are compared without typography and spacing. A title or chapter that the newer \
+         edition lacks stands for all that was in it.",
+    ),
+    route: route("/api/v1/changes", "/api/v1/changes?jurisdiction={jurisdiction}"),
+    tool: law_tool(
+        "law.changes",
+        "law_changes",
+        "Use it for what was amended, added or repealed since a day, or will be (pending=true). For one provision, use law.history.",
+        &[("limit", "20")],
+    ),
+    parameters: &[
+        SINCE.rule,
+        KINDS.rule,
+        PENDING.rule,
+        JURISDICTIONS.rule,
+        CODE_BODIES.rule,
+        SUBTREE.rule,
+        PAGE.rule,
+        LIMIT.rule,
+        FIELDS.rule,
+    ],
+    body: None,
+    formats: JSON,
+    errors: &[],
+    has_version: false,
+    reply: |generator| generator.subschema_for::<ChangesReply<'static>>(),
+    model_text: Some(|json| written_for_model::<ChangesReply<'_>>(json)),
+    access: law(&[Scope::Browse], 1, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let mut violations = Vec::new();
     let within = ranges(call, &mut violations);
     let paging = Paging::of(call).map_err(|violation| violations.push(violation)).ok();

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use hornbook_accounts::scope::Scope;
 use hornbook_base::base64::Base64;
 use hornbook_check::{
     BRIEF_BYTES_MAX, Brief, BriefFormat, CheckOptions, CheckReport, CitedProvision, Difference, Finding,
@@ -13,15 +14,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::api::as_of::RequestedDay;
+use crate::api::as_of::{AS_OF, RequestedDay};
 use crate::api::corpus::Corpus;
 use crate::api::edition_freshness::EditionNotices;
 use crate::api::error::ApiError;
 use crate::api::json::JsonObject;
-use crate::api::model_text::{ForModel, ModelText};
-use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::model_text::{ForModel, ModelText, written_for_model};
+use crate::api::operation::{BodySpec, CHECK_PATH, CostUnit, LawCall, Method, Operation, PreparedWork, Route};
 use crate::api::parameters::Param;
 use crate::api::reply::Reply;
+use crate::api::rows::{JSON, law, law_tool};
+use crate::api::subject::Subject;
 
 /// The number of findings for which one credit is charged.
 const FINDINGS_PER_CREDIT: usize = 10;
@@ -134,7 +137,38 @@ pub(super) fn write_differences(shown: &mut ModelText, differences: &[Difference
     }
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "check",
+    subject: Subject::Checks,
+    summary: "The citations and quotations of a document, each compared with the law",
+    details: Some(
+        "The body is JSON, or the document itself with its media type: text/plain, text/markdown, text/html, .docx or application/pdf, at most 1 MB. \
+         Short forms (`id.`, `§ 12(b)`) are followed where only one provision can be meant. A quotation is compared with the \
+         citation near it; typography makes no difference, and brackets and ellipses may announce changes. `dryRun=true` says the price.",
+    ),
+    route: Some(Route { method: Method::Post, path: CHECK_PATH, example: CHECK_PATH }),
+    tool: law_tool(
+        "law.check",
+        "law_check",
+        "Use it before you hand out a text that cites or quotes law. For one quotation, use law.verify_quote.",
+        &[],
+    ),
+    parameters: &[AS_OF.rule, SINCE.rule],
+    body: Some(BodySpec {
+        schema: |generator| generator.subschema_for::<CheckRequest>(),
+        takes_documents: true,
+        is_stored: false,
+        example: EXAMPLE,
+    }),
+    formats: JSON,
+    errors: &[],
+    has_version: false,
+    reply: |generator| generator.subschema_for::<CheckReply>(),
+    model_text: Some(|json| written_for_model::<CheckReply>(json)),
+    access: law(&[Scope::Search, Scope::Node], 1, CostUnit::TenFindings, prepare),
+};
+
+fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let body: CheckRequest = serde_json::from_value(Value::Object(call.body.clone()))
         .map_err(|error| invalid(format!("the body is not valid: {error}; send {EXAMPLE}")))?;
     let (corpus, asked) = (Arc::clone(call.corpus), RequestedDay::of(call));

@@ -5,8 +5,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::api::error::ApiError;
-use crate::api::operation::{OpenCall, PreparedWork};
+use crate::api::operation::{Access, CHECKOUT_PATH, OpenCall, Operation, PreparedWork};
 use crate::api::reply::Reply;
+use crate::api::rows::{JSON, route};
+use crate::api::subject::Subject;
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -41,7 +43,24 @@ pub(super) const HOW_TO_PAY_AN_OPERATOR: &str = "Pay the operator of this servic
                                                  purchase. As soon as they confirm the payment, every key of the \
                                                  account can use the credits.";
 
-pub(in crate::api) fn prepare(call: &OpenCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "checkout",
+    subject: Subject::Account,
+    summary: "The packs of credits and how to buy one",
+    details: None,
+    route: route(CHECKOUT_PATH, "/api/v1/billing/checkout"),
+    tool: None,
+    parameters: &[],
+    body: None,
+    formats: JSON,
+    errors: &[],
+    has_version: false,
+    reply: |generator| generator.subschema_for::<CheckoutReply>(),
+    model_text: None,
+    access: Access::Open(prepare),
+};
+
+fn prepare(call: &OpenCall<'_>) -> Result<PreparedWork, ApiError> {
     let tariff = call.accounts.settings().tariff;
     let how_to_buy = if call.cards.is_some() { HOW_TO_BUY_BY_CARD } else { HOW_TO_BUY };
     Ok(PreparedWork::light(move || {

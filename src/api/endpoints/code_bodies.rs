@@ -5,16 +5,20 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use hornbook_accounts::scope::Scope;
 use hornbook_corpus::ids::{CodeBodyId, ShortCode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
-use crate::api::model_text::{ForModel, ModelText};
-use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::fields::FIELDS;
+use crate::api::model_text::{ForModel, ModelText, written_for_model};
+use crate::api::operation::{CostUnit, LawCall, Operation, PreparedWork};
 use crate::api::reply::{Body, Format, Reply};
 use crate::api::reply_text::ReplyText;
+use crate::api::rows::{JSON, law, route, tool};
+use crate::api::subject::Subject;
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]
@@ -45,7 +49,28 @@ impl ForModel for CodeBodiesReply<'_> {
     }
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "code-bodies",
+    subject: Subject::Browsing,
+    summary: "All code bodies",
+    details: None,
+    route: route("/api/v1/code-bodies", "/api/v1/code-bodies"),
+    tool: tool(
+        "law.code_bodies",
+        "law_code_bodies",
+        "Use it for the ids and names of the codes. For how much law a place has, use law.list_coverage.",
+    ),
+    parameters: &[FIELDS.rule],
+    body: None,
+    formats: JSON,
+    errors: &[],
+    has_version: false,
+    reply: |generator| generator.subschema_for::<CodeBodiesReply<'static>>(),
+    model_text: Some(|json| written_for_model::<CodeBodiesReply<'_>>(json)),
+    access: law(&[Scope::Browse], 1, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let corpus = Arc::clone(call.corpus);
     Ok(PreparedWork::light(move || match corpus.code_bodies.get() {
         Some(written) => Ok(Reply::of(Format::Json, written.clone())),

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use hornbook_accounts::scope::Scope;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::NodeId;
 use hornbook_search::QUERY_CHARS_MAX;
@@ -15,9 +16,11 @@ use super::node::NodeReply;
 use crate::api::as_of::RequestedDay;
 use crate::api::error::ApiError;
 use crate::api::node_lookup;
-use crate::api::operation::{ChargeTiming, LawCall, PreparedWork};
+use crate::api::operation::{ChargeTiming, CostUnit, LawCall, Operation, PreparedWork};
 use crate::api::parameters::{BoundedText, Param};
 use crate::api::reply::Reply;
+use crate::api::rows::{JSON, NOT_FOUND, connector, law};
+use crate::api::subject::Subject;
 
 pub(in crate::api) const ID: Param<BoundedText<QUERY_CHARS_MAX>> =
     Param::required("id", "id of a result, a citation, or an address of this service with asOf");
@@ -59,7 +62,28 @@ struct ConnectorMetadata<'s> {
     total_chars: usize,
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "connector-fetch",
+    subject: Subject::Agents,
+    summary: "The text of a search result; also by citation or by an address of this service",
+    details: None,
+    route: None,
+    tool: connector(
+        "fetch",
+        "Only for research connectors, which need this name; otherwise use law.get_node.",
+        &[("include", "law")],
+    ),
+    parameters: &[ID.rule, INCLUDE.rule],
+    body: None,
+    formats: JSON,
+    errors: NOT_FOUND,
+    has_version: false,
+    reply: |generator| generator.subschema_for::<ConnectorDocument<'static>>(),
+    model_text: None,
+    access: law(&[Scope::Node], 1, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let wanted = call.get(&ID).trim().to_owned();
     let (corpus, base_url) = (Arc::clone(call.corpus), call.base_url.to_owned());
     let asked = RequestedDay::named_or_today(call, day_of_address(&wanted)?);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hornbook_accounts::scope::Scope;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::NodeId;
 use hornbook_corpus::outline::Status;
@@ -11,9 +12,11 @@ use serde::Serialize;
 
 use crate::api::as_of::RequestedDay;
 use crate::api::error::ApiError;
-use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::operation::{CostUnit, LawCall, Operation, PreparedWork};
 use crate::api::parameters::{BoundedText, Param};
 use crate::api::reply::Reply;
+use crate::api::rows::{JSON, connector, law};
+use crate::api::subject::Subject;
 
 pub(in crate::api) const QUERY: Param<BoundedText<QUERY_CHARS_MAX>> =
     Param::required("query", "a question, keywords, \"a phrase\", -excluded words, or a citation");
@@ -37,7 +40,24 @@ struct ConnectorResult {
     url: String,
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "connector-search",
+    subject: Subject::Agents,
+    summary: "Search provisions for research; ids, titles and addresses only",
+    details: None,
+    route: None,
+    tool: connector("search", "Only for research connectors, which need this name; otherwise use law.search.", &[]),
+    parameters: &[QUERY.rule],
+    body: None,
+    formats: JSON,
+    errors: &[],
+    has_version: false,
+    reply: |generator| generator.subschema_for::<ConnectorResults>(),
+    model_text: None,
+    access: law(&[Scope::Search], 1, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let query = call.get(&QUERY).to_owned();
     check_query(&query).map_err(|error| ApiError::invalid_parameter(QUERY.rule.name, error.to_string()))?;
     let corpus = Arc::clone(call.corpus);

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use hornbook_accounts::scope::Scope;
 use hornbook_corpus::catalogue::Jurisdiction;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{CodeBodyId, ShortCode};
@@ -13,14 +14,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::gis;
-use crate::api::as_of::RequestedDay;
+use crate::api::as_of::{AS_OF, RequestedDay};
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
-use crate::api::model_text::{ForModel, ModelText};
-use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::fields::FIELDS;
+use crate::api::model_text::{ForModel, ModelText, written_for_model};
+use crate::api::operation::{CostUnit, LawCall, Operation, PreparedWork, Tool, ToolAnswer};
 use crate::api::parameters::Param;
 use crate::api::reply::{Body, Format, Reply};
 use crate::api::reply_text::ReplyText;
+use crate::api::rows::{JSON, law, route};
+use crate::api::subject::Subject;
 
 pub(in crate::api) const PLACEHOLDERS: Param<bool> =
     Param::with_default("placeholders", "true", "false: only jurisdictions that have law or a zoning layer");
@@ -115,7 +119,30 @@ impl ForModel for CoverageReply<'_> {
     }
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "coverage",
+    subject: Subject::Browsing,
+    summary: "All jurisdictions, with the number of provisions and the editions of each",
+    details: None,
+    route: route("/api/v1/coverage", "/api/v1/coverage"),
+    tool: Some(Tool {
+        name: "law.list_coverage",
+        use_for: "Use it for which places have law or zoning here, and how current it is. No search needs it first.",
+        older_name: Some("list_coverage"),
+        defaults: &[("placeholders", "false")],
+        answer: ToolAnswer::Both,
+    }),
+    parameters: &[PLACEHOLDERS.rule, FIELDS.rule, AS_OF.rule],
+    body: None,
+    formats: JSON,
+    errors: &[],
+    has_version: false,
+    reply: |generator| generator.subschema_for::<CoverageReply<'static>>(),
+    model_text: Some(|json| written_for_model::<CoverageReply<'_>>(json)),
+    access: law(&[Scope::Search, Scope::Node, Scope::Browse, Scope::Gis], 1, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let (corpus, asked) = (Arc::clone(call.corpus), RequestedDay::of(call));
     let with_placeholders = call.get(&PLACEHOLDERS);
     Ok(PreparedWork::light(move || {

@@ -7,14 +7,17 @@ use hornbook_accounts::changes::DraftContent;
 use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::error::{ChangeError, Refusal};
 use hornbook_accounts::ids::DraftId;
+use hornbook_accounts::scope::Scope;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::me::accounts_error;
 use crate::api::error::{ApiError, ErrorCode, Violation};
-use crate::api::operation::{MeteredCall, PreparedWork};
+use crate::api::operation::{BodySpec, CostUnit, MeteredCall, Method, Operation, PreparedWork, Route};
 use crate::api::reply::Reply;
+use crate::api::rows::{JSON, metered, tool};
+use crate::api::subject::Subject;
 use crate::formation::REVIEW_PATH;
 use crate::formation::intake::{self, FieldError, Intake, IntakeContext};
 use crate::formation::requirements::Requirements;
@@ -48,7 +51,40 @@ pub(in crate::api) const EXAMPLE: &str = r#"{"state": "DE", "entityType": "llc",
 const NEXT: &str = "Give reviewUrl to the person who orders, and to nobody else. Nothing is ordered until they accept it there. The \
                     page then shows an order id and a tracking token for them. Follow the order with formation.status and handoffId.";
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "formation-handoff",
+    subject: Subject::FormationOrders,
+    summary: "Check the intake of a company formation, and get a link on which a person reviews, accepts and pays it",
+    details: Some(
+        "All faults are reported at once, each with the path of its field. The intake is stored encrypted, and deleted if nobody \
+         accepts it. Call formation-requirements first to learn what the state requires.",
+    ),
+    route: Some(Route {
+        method: Method::Post,
+        path: "/api/v1/formation/handoff",
+        example: "/api/v1/formation/handoff",
+    }),
+    tool: tool(
+        "formation.handoff",
+        "formation_handoff",
+        "Use it when you have all facts; faults are listed. It files and pays nothing: a person does, at the link.",
+    ),
+    parameters: &[],
+    body: Some(BodySpec {
+        schema: |generator| generator.subschema_for::<Intake>(),
+        takes_documents: false,
+        is_stored: true,
+        example: EXAMPLE,
+    }),
+    formats: JSON,
+    errors: &[],
+    has_version: false,
+    reply: |generator| generator.subschema_for::<HandoffReply>(),
+    model_text: None,
+    access: metered(&[Scope::Formation], 0, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let book = requirements().map_err(|fault| ApiError::internal(fault.to_string()))?;
     let of = |state, entity_type| book.of(state)?.of(entity_type);
     let known = IntakeContext {

@@ -1,12 +1,15 @@
 //! `formation-lookup-naics`: finds industry codes from a description of a business.
 
+use hornbook_accounts::scope::Scope;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::api::error::ApiError;
-use crate::api::operation::{MeteredCall, PreparedWork};
+use crate::api::operation::{CostUnit, MeteredCall, Operation, PreparedWork};
 use crate::api::parameters::{BoundedInteger, BoundedText, Param};
 use crate::api::reply::Reply;
+use crate::api::rows::{JSON, metered, route, tool};
+use crate::api::subject::Subject;
 use crate::formation::naics::{EDITION, FoundBy, Industry, IndustryHit, IndustryLevel, LookupResult, lookup};
 
 /// A description of a business is short. Each of its words may have to be compared with every known word.
@@ -64,7 +67,30 @@ impl From<&'static Industry> for IndustryReply {
     }
 }
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "formation-lookup-naics",
+    subject: Subject::Formation,
+    summary: "NAICS 2022 industry codes by code, by its first digits, or by a plain description of the business",
+    details: Some(
+        "Typing errors are corrected. Industries with `foundBy` `meaning` are guesses: no word of the query matches them.",
+    ),
+    route: route("/api/v1/formation/naics", "/api/v1/formation/naics?q=dog%20grooming%20van"),
+    tool: tool(
+        "formation.lookup_naics",
+        "lookup_naics",
+        "Use it for the industry code of a business. For law on an industry, use law.search.",
+    ),
+    parameters: &[Q.rule, LIMIT.rule],
+    body: None,
+    formats: JSON,
+    errors: &[],
+    has_version: false,
+    reply: |generator| generator.subschema_for::<NaicsReply>(),
+    model_text: None,
+    access: metered(&[Scope::Formation], 0, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let (query, limit) = (call.get(&Q).to_owned(), call.get(&LIMIT) as usize);
     // The first lookup builds the index, which takes tens of milliseconds.
     Ok(PreparedWork::heavy(move |_| {

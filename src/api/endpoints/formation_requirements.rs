@@ -3,15 +3,18 @@
 
 use std::sync::Arc;
 
+use hornbook_accounts::scope::Scope;
 use hornbook_corpus::ids::NodeId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
-use crate::api::operation::{MeteredCall, NODE_PATH, PreparedWork};
+use crate::api::operation::{CostUnit, MeteredCall, NODE_PATH, Operation, PreparedWork};
 use crate::api::parameters::{Param, choice};
 use crate::api::reply::Reply;
+use crate::api::rows::{JSON, metered, route, tool};
+use crate::api::subject::Subject;
 use crate::formation::entity_type::EntityType;
 use crate::formation::requirements::{
     Certainty, Duty, ExpediteOption, Fact, Facts, Figure, FilingOffice, Form, NameRule, PublicationDuty, Requirements,
@@ -109,7 +112,31 @@ struct FactReply {
     meaning: &'static str,
 }
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "formation-requirements",
+    subject: Subject::Formation,
+    summary: "What a state requires of a new company: office, form, facts, fee, duties; each figure with its source",
+    details: Some(
+        "Figures not yet compared with their sources are marked unverified, and unknown values are null. \
+         Statutes have a node id if this corpus contains them.",
+    ),
+    route: route("/api/v1/formation/requirements", "/api/v1/formation/requirements?state=DE&entityType=llc"),
+    tool: tool(
+        "formation.requirements",
+        "formation_requirements",
+        "Use it first for a new company, or to compare states. It opens no order.",
+    ),
+    parameters: &[STATE.rule, ENTITY_TYPE.rule],
+    body: None,
+    formats: JSON,
+    errors: &[],
+    has_version: false,
+    reply: |generator| generator.subschema_for::<RequirementsReply>(),
+    model_text: None,
+    access: metered(&[Scope::Formation], 0, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let (state, wanted) = (call.get(&STATE), call.get(&ENTITY_TYPE));
     let book = requirements().map_err(|fault| ApiError::internal(fault.to_string()))?;
     let recorded = book.of(state).ok_or_else(|| ApiError::internal(format!("{state} has no requirements")))?;

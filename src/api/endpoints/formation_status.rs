@@ -5,15 +5,18 @@ use std::sync::Arc;
 
 use hornbook_accounts::ids::OrderId;
 use hornbook_accounts::records::OrderStage;
+use hornbook_accounts::scope::Scope;
 use hornbook_accounts::tracking::{OrderView, StageStatus, StageView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::me::accounts_error;
 use crate::api::error::ApiError;
-use crate::api::operation::{ChargeTiming, MeteredCall, PreparedWork};
+use crate::api::operation::{ChargeTiming, CostUnit, MeteredCall, Operation, PreparedWork};
 use crate::api::parameters::{BoundedText, Param};
 use crate::api::reply::Reply;
+use crate::api::rows::{JSON, NOT_FOUND, metered, route};
+use crate::api::subject::Subject;
 
 pub(in crate::api) const ORDER_ID: Param<OrderId> = Param::in_path("orderId", "id of the order");
 
@@ -56,7 +59,24 @@ enum StatusReply {
     Pending,
 }
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "formation-status",
+    subject: Subject::FormationOrders,
+    summary: "The status of a company-formation order",
+    details: None,
+    route: route("/api/v1/formation/status/{orderId}", "/api/v1/formation/status/{order_id}?token={token}"),
+    tool: None,
+    parameters: &[ORDER_ID.rule, TOKEN.rule],
+    body: None,
+    formats: JSON,
+    errors: NOT_FOUND,
+    has_version: false,
+    reply: |generator| generator.subschema_for::<OrderReply>(),
+    model_text: None,
+    access: metered(&[Scope::Formation], 1, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let order = call.get(&ORDER_ID);
     let token = call.get(&TOKEN).to_owned();
     let accounts = Arc::clone(call.accounts);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hornbook_accounts::scope::Scope;
 use hornbook_corpus::ids::ShortCode;
 use hornbook_corpus::zoning::catalogue::LayerEntry;
 use hornbook_corpus::zoning::layer::LayerStatus;
@@ -12,9 +13,11 @@ use uuid::Uuid;
 
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
-use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::operation::{CostUnit, LawCall, Operation, PreparedWork};
 use crate::api::parameters::Param;
 use crate::api::reply::{Reply, StoredLayer};
+use crate::api::rows::{JSON, NOT_FOUND, law, route};
+use crate::api::subject::Subject;
 
 pub(in crate::api) const SHORT_CODE: Param<ShortCode> =
     Param::in_path("shortCode", "short code of a municipality, from coverage");
@@ -70,7 +73,24 @@ struct FeatureProperties {
     source: Map<String, Value>,
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "gis",
+    subject: Subject::Zoning,
+    summary: "The zoning layer of a municipality as GeoJSON, each zone with its citation",
+    details: None,
+    route: route("/api/v1/gis/{shortCode}", "/api/v1/gis/{short_code}"),
+    tool: None,
+    parameters: &[SHORT_CODE.rule],
+    body: None,
+    formats: JSON,
+    errors: NOT_FOUND,
+    has_version: true,
+    reply: |generator| generator.subschema_for::<LayerReply>(),
+    model_text: None,
+    access: law(&[Scope::Gis], 5, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let short_code = call.get(&SHORT_CODE).clone();
     published_or_not_found(call.corpus, &short_code)?;
     let corpus = Arc::clone(call.corpus);

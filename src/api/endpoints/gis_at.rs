@@ -15,14 +15,16 @@ use serde::{Deserialize, Serialize};
 use super::gis::{SHORT_CODE, feature_id, published_or_not_found};
 use super::include::Included;
 use super::node::{NodeReply, format_version};
-use crate::api::as_of::RequestedDay;
+use crate::api::as_of::{AS_OF, RequestedDay};
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
-use crate::api::model_text::{ForModel, ModelText};
-use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::model_text::{ForModel, ModelText, written_for_model};
+use crate::api::operation::{CostUnit, LawCall, Operation, PreparedWork};
 use crate::api::parameters::{BoundedDegrees, Param};
 use crate::api::reply::{Format, Reply};
 use crate::api::reply_text::ReplyText;
+use crate::api::rows::{JSON, NOT_FOUND, law, route, tool};
+use crate::api::subject::Subject;
 
 pub(in crate::api) const LAT: Param<BoundedDegrees<90>> = Param::required("lat", "latitude in degrees, WGS 84");
 
@@ -95,7 +97,28 @@ impl ForModel for PointReply<'_> {
     }
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "gis-at",
+    subject: Subject::Zoning,
+    summary: "The zones at a point, each with the citation that defines it; with the scope node also the full texts",
+    details: None,
+    route: route("/api/v1/gis/{shortCode}/at", "/api/v1/gis/{short_code}/at?lat={lat}&lon={lon}"),
+    tool: tool(
+        "law.zoning_at",
+        "law_zoning_at",
+        "Use it for what may be built at a latitude and longitude. It knows no street addresses.",
+    ),
+    parameters: &[SHORT_CODE.rule, LAT.rule, LON.rule, AS_OF.rule],
+    body: None,
+    formats: JSON,
+    errors: NOT_FOUND,
+    has_version: true,
+    reply: |generator| generator.subschema_for::<PointReply<'static>>(),
+    model_text: Some(|json| written_for_model::<PointReply<'_>>(json)),
+    access: law(&[Scope::Gis], 5, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let short_code = call.get(&SHORT_CODE).clone();
     let point = Position { lon: call.get(&LON), lat: call.get(&LAT) };
     let extent = published_or_not_found(call.corpus, &short_code)?.bbox;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use hornbook_accounts::scope::Scope;
 use hornbook_corpus::ids::ShortCode;
 use hornbook_corpus::zoning::catalogue::{LayerEntry, ZoningLayer};
 use hornbook_corpus::zoning::feature_lookup::LayerFeatures;
@@ -17,10 +18,12 @@ use super::gis::{SHORT_CODE, published_or_not_found};
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::map_cache::MapPart;
-use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::operation::{CostUnit, LawCall, Operation, PreparedWork};
 use crate::api::parameters::{BoundedInteger, Param};
 use crate::api::reply::{Reply, json};
 use crate::api::reply_text::ReplyText;
+use crate::api::rows::{JSON, NOT_FOUND, law, route};
+use crate::api::subject::Subject;
 
 /// Number of tiles along each side of the world at the maximum zoom.
 const TILES_MAX: u32 = 1 << ZOOM_MAX;
@@ -61,7 +64,27 @@ pub struct TileReply<'s> {
     pub names: BTreeMap<usize, ReplyText<'s>>,
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "gis-tile",
+    subject: Subject::Zoning,
+    summary: "The part of a zoning layer in one tile of the web map, simplified for its zoom",
+    details: Some(
+        "Tiles are those of web maps in the Mercator projection, 2^z by 2^z, counted from the north-west. A unit of the \
+         grid is a quarter of a pixel of a map that draws tiles 512 pixels wide.",
+    ),
+    route: route("/api/v1/gis/{shortCode}/tiles/{z}/{x}/{y}", "/api/v1/gis/{short_code}/tiles/{z}/{x}/{y}"),
+    tool: None,
+    parameters: &[SHORT_CODE.rule, Z.rule, X.rule, Y.rule],
+    body: None,
+    formats: JSON,
+    errors: NOT_FOUND,
+    has_version: true,
+    reply: |generator| generator.subschema_for::<TileReply<'static>>(),
+    model_text: None,
+    access: law(&[Scope::Gis], 1, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let short_code = call.get(&SHORT_CODE).clone();
     published_or_not_found(call.corpus, &short_code)?;
     let (z, x, y) = (call.get(&Z), call.get(&X), call.get(&Y));

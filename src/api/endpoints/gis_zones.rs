@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use hornbook_accounts::scope::Scope;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{NodeId, ShortCode};
 use hornbook_corpus::zoning::catalogue::{LayerEntry, PlaceholderEntry, ZoneEntry, ZoningLayer};
@@ -19,9 +20,11 @@ use super::gis_tile::layer_of;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
 use crate::api::map_cache::MapPart;
-use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::operation::{CostUnit, LawCall, Operation, PreparedWork};
 use crate::api::reply::{Reply, json};
 use crate::api::reply_text::ReplyText;
+use crate::api::rows::{JSON, NOT_FOUND, law, route};
+use crate::api::subject::Subject;
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]
@@ -108,7 +111,24 @@ impl ZoneReply<'_> {
     }
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "gis-zones",
+    subject: Subject::Zoning,
+    summary: "The zones and categories of a zoning layer: counts, extents, what defines each; without shapes",
+    details: None,
+    route: route("/api/v1/gis/{shortCode}/zones", "/api/v1/gis/{short_code}/zones"),
+    tool: None,
+    parameters: &[SHORT_CODE.rule],
+    body: None,
+    formats: JSON,
+    errors: NOT_FOUND,
+    has_version: true,
+    reply: |generator| generator.subschema_for::<ZonesReply<'static>>(),
+    model_text: None,
+    access: law(&[Scope::Gis], 5, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let short_code = call.get(&SHORT_CODE).clone();
     published_or_not_found(call.corpus, &short_code)?;
     let corpus = Arc::clone(call.corpus);

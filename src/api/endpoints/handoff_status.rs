@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use hornbook_accounts::ids::DraftId;
+use hornbook_accounts::scope::Scope;
 use hornbook_accounts::tracking::HandoffView;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,10 +12,12 @@ use serde::{Deserialize, Serialize};
 use super::formation_status::{StageReply, stages};
 use super::me::accounts_error;
 use crate::api::error::ApiError;
-use crate::api::model_text::{ForModel, ModelText};
-use crate::api::operation::{MeteredCall, PreparedWork};
+use crate::api::model_text::{ForModel, ModelText, written_for_model};
+use crate::api::operation::{CostUnit, MeteredCall, Operation, PreparedWork};
 use crate::api::parameters::Param;
 use crate::api::reply::Reply;
+use crate::api::rows::{JSON, NOT_FOUND, metered, tool};
+use crate::api::subject::Subject;
 
 pub(in crate::api) const HANDOFF_ID: Param<DraftId> =
     Param::required("handoffId", "the id that formation.handoff returned to this account");
@@ -53,7 +56,28 @@ impl ForModel for HandoffStatusReply {
     }
 }
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "handoff-status",
+    subject: Subject::FormationOrders,
+    summary: "What became of an intake that this account handed over: waiting for a person, or the stage of its order",
+    details: None,
+    route: None,
+    tool: tool(
+        "formation.status",
+        "formation_status",
+        "Use it after formation.handoff, with the id that it returned. It knows no other orders.",
+    ),
+    parameters: &[HANDOFF_ID.rule],
+    body: None,
+    formats: JSON,
+    errors: NOT_FOUND,
+    has_version: false,
+    reply: |generator| generator.subschema_for::<HandoffStatusReply>(),
+    model_text: Some(|json| written_for_model::<HandoffStatusReply>(json)),
+    access: metered(&[Scope::Formation], 0, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let (handoff_id, account, now) = (call.get(&HANDOFF_ID), call.caller.account, call.now.wall);
     let accounts = Arc::clone(call.accounts);
     Ok(PreparedWork::heavy(move |_| {

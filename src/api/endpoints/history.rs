@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use hornbook_accounts::scope::Scope;
 use hornbook_base::hex;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::NodeId;
@@ -15,11 +16,14 @@ use super::changes::write_change;
 use super::node_id::ID;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
-use crate::api::model_text::{ForModel, ModelText};
+use crate::api::fields::FIELDS;
+use crate::api::model_text::{ForModel, ModelText, written_for_model};
 use crate::api::node_history::{EditionOfNode, NodeHistory};
-use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::operation::{CostUnit, LawCall, Operation, PreparedWork};
 use crate::api::page_links::PageLinks;
 use crate::api::reply::Reply;
+use crate::api::rows::{JSON, NOT_FOUND, law, law_tool, route};
+use crate::api::subject::Subject;
 
 /// What became of a provision, the latest first.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -79,7 +83,29 @@ impl ForModel for HistoryReply {
     }
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "history",
+    subject: Subject::Changes,
+    summary: "What became of a provision in the editions that are kept, under whatever number",
+    details: None,
+    route: route("/api/v1/node/{id}/history", "/api/v1/node/{node}/history"),
+    tool: law_tool(
+        "law.history",
+        "law_history",
+        "Use it for when a provision changed, and what its number was; its id may be a citation. For a whole code, use law.changes.",
+        &[],
+    ),
+    parameters: &[ID.rule, FIELDS.rule],
+    body: None,
+    formats: JSON,
+    errors: NOT_FOUND,
+    has_version: false,
+    reply: |generator| generator.subschema_for::<HistoryReply>(),
+    model_text: Some(|json| written_for_model::<HistoryReply>(json)),
+    access: law(&[Scope::Node], 1, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let (id, corpus) = (call.get(&ID), Arc::clone(call.corpus));
     if corpus.body_of_id(id).is_none() {
         return Err(corpus.no_node(id));

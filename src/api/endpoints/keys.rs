@@ -9,7 +9,7 @@ use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::error::ChangeError;
 use hornbook_accounts::ids::KeyId;
 use hornbook_accounts::records::KeyRecord;
-use hornbook_accounts::scope::ScopeSet;
+use hornbook_accounts::scope::{Scope, ScopeSet};
 use hornbook_base::clock::{MILLIS_PER_DAY, UnixMillis};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,8 +18,10 @@ use super::body::{act, read};
 use super::budget::{BudgetLimits, BudgetReply};
 use super::me::accounts_error;
 use crate::api::error::ApiError;
-use crate::api::operation::{MeteredCall, PreparedWork};
+use crate::api::operation::{BodySpec, CostUnit, MeteredCall, Method, Operation, PreparedWork, Route};
 use crate::api::reply::Reply;
+use crate::api::rows::{JSON, NOT_FOUND, metered, route};
+use crate::api::subject::Subject;
 
 /// The maximum number of days until a key expires.
 const DAYS_MAX: u32 = 36_500;
@@ -100,7 +102,26 @@ impl KeyReply {
     }
 }
 
-pub(in crate::api) fn prepare_list(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
+const KEYS_PATH: &str = "/api/v1/keys";
+
+pub(in crate::api) const LIST: Operation = Operation {
+    name: "keys",
+    subject: Subject::Account,
+    summary: "The keys that this key created, with their budgets",
+    details: None,
+    route: route(KEYS_PATH, "/api/v1/keys"),
+    tool: None,
+    parameters: &[],
+    body: None,
+    formats: JSON,
+    errors: &[],
+    has_version: false,
+    reply: |generator| generator.subschema_for::<KeysReply>(),
+    model_text: None,
+    access: metered(&Scope::ALL, 0, CostUnit::Call, prepare_list),
+};
+
+fn prepare_list(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let (accounts, key, now) = (Arc::clone(call.accounts), call.caller.key, call.now.wall);
     Ok(PreparedWork::heavy(move |_| {
         let keys = accounts.keys_below(key);
@@ -108,7 +129,32 @@ pub(in crate::api) fn prepare_list(call: &MeteredCall<'_>) -> Result<PreparedWor
     }))
 }
 
-pub(in crate::api) fn prepare_create(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const CREATE: Operation = Operation {
+    name: "key-create",
+    subject: Subject::Account,
+    summary: "Create a key for a program or agent, with a budget",
+    details: Some(
+        "The key has at most the scopes and the time of the key that creates it, shares its rate limits, and ends with \
+         it. What it spends also counts for the budget of that key. Its text is in the answer and shown only there.",
+    ),
+    route: Some(Route { method: Method::Post, path: KEYS_PATH, example: "/api/v1/keys" }),
+    tool: None,
+    parameters: &[],
+    body: Some(BodySpec {
+        schema: |generator| generator.subschema_for::<NewKeyRequest>(),
+        takes_documents: false,
+        is_stored: true,
+        example: r#"{"name": "my agent", "budget": {"perDay": 100}}"#,
+    }),
+    formats: JSON,
+    errors: &[],
+    has_version: false,
+    reply: |generator| generator.subschema_for::<KeyReply>(),
+    model_text: None,
+    access: metered(&Scope::ALL, 0, CostUnit::Call, prepare_create),
+};
+
+fn prepare_create(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let wanted: NewKeyRequest = read(call.body, r#"{"name": "my agent", "budget": {"perDay": 100}}"#)?;
     let scopes = wanted.scopes.map(|scopes| scopes.join(",").parse::<ScopeSet>()).transpose();
     let days = wanted.expires_in_days.filter(|days| !(1..=DAYS_MAX).contains(days));
@@ -133,7 +179,29 @@ pub(in crate::api) fn prepare_create(call: &MeteredCall<'_>) -> Result<PreparedW
     }))
 }
 
-pub(in crate::api) fn prepare_revoke(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const REVOKE: Operation = Operation {
+    name: "key-revoke",
+    subject: Subject::Account,
+    summary: "Revoke a key that this key created, and the keys that it created",
+    details: None,
+    route: Some(Route { method: Method::Post, path: "/api/v1/keys/revoke", example: "/api/v1/keys/revoke" }),
+    tool: None,
+    parameters: &[],
+    body: Some(BodySpec {
+        schema: |generator| generator.subschema_for::<RevokeRequest>(),
+        takes_documents: false,
+        is_stored: true,
+        example: r#"{"id": "KEY_ID"}"#,
+    }),
+    formats: JSON,
+    errors: NOT_FOUND,
+    has_version: false,
+    reply: |generator| generator.subschema_for::<KeyReply>(),
+    model_text: None,
+    access: metered(&Scope::ALL, 0, CostUnit::Call, prepare_revoke),
+};
+
+fn prepare_revoke(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let RevokeRequest { id } = read(call.body, r#"{"id": "key-17"}"#)?;
     let id: KeyId = id.parse().map_err(|message: String| ApiError::invalid_parameter("id", message))?;
     let (accounts, key, act) = (Arc::clone(call.accounts), call.caller.key, act(call));

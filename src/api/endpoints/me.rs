@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hornbook_accounts::error::{ChangeError, LedgerError};
 use hornbook_accounts::ledger::entry::EntryKind;
+use hornbook_accounts::scope::Scope;
 use hornbook_accounts::tier::{PackName, Tariff, Tier};
 use hornbook_accounts::views::{AccountView, EntryView};
 use schemars::JsonSchema;
@@ -11,9 +12,11 @@ use serde::Serialize;
 
 use super::budget::BudgetReply;
 use crate::api::error::ApiError;
-use crate::api::operation::{MeteredCall, PreparedWork};
+use crate::api::operation::{CostUnit, MeteredCall, Operation, PreparedWork, Tool, ToolAnswer};
 use crate::api::parameters::Param;
 use crate::api::reply::Reply;
+use crate::api::rows::{JSON, metered, route};
+use crate::api::subject::Subject;
 
 /// Number of ledger entries shown.
 const ENTRIES: usize = 20;
@@ -75,7 +78,33 @@ struct UpgradeOption {
     credits: u32,
 }
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "me",
+    subject: Subject::Account,
+    summary: "Your account: tier, credits, limits, latest ledger entries, packs",
+    details: Some(
+        "Costs a credit like every call. With an empty wallet and no free units left it returns 402. Every paid response \
+         reports the balance in its headers as well.",
+    ),
+    route: route("/api/v1/me", "/api/v1/me"),
+    tool: Some(Tool {
+        name: "account.status",
+        use_for: "Use it for what is left to spend, and for limits and prices. No call needs it first.",
+        older_name: None,
+        defaults: &[("ledger", "false")],
+        answer: ToolAnswer::Both,
+    }),
+    parameters: &[LEDGER.rule],
+    body: None,
+    formats: JSON,
+    errors: &[],
+    has_version: false,
+    reply: |generator| generator.subschema_for::<AccountReply>(),
+    model_text: None,
+    access: metered(&Scope::ALL, 1, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let (account, key, now) = (call.caller.account, call.caller.key, call.now);
     let accounts = Arc::clone(call.accounts);
     let with_ledger = call.get(&LEDGER);

@@ -1,5 +1,5 @@
-//! One operation per file: its parameters, the types of its answer, its own checks, and its work. Several
-//! operations share `paging`, `filters` and `body`.
+//! One operation per file: its row of the operations table, its parameters, the types of its answer, its own
+//! checks, and its work. Several operations share `paging`, `filters` and `body`.
 
 mod body;
 pub(super) mod browse;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use hornbook_accounts::scope::Scope;
 use hornbook_base::hex;
 use hornbook_corpus::catalogue::Source;
 use hornbook_corpus::day::Day;
@@ -16,13 +17,17 @@ use serde::{Deserialize, Serialize};
 use super::include::{INCLUDE, Included, IncludedPart, WORDING_MEMBERS, optional_in_node, optional_in_wording};
 use super::node_id::ID;
 use super::references::NodeReferences;
-use crate::api::as_of::RequestedDay;
+use crate::api::as_of::{AS_OF, RequestedDay};
 use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::edition_freshness::{EditionCertainty, EditionFreshness};
 use crate::api::error::ApiError;
-use crate::api::operation::{LawCall, PreparedWork};
-use crate::api::reply::{Format, Reply};
+use crate::api::fields::FIELDS;
+use crate::api::model_text::written_for_model;
+use crate::api::operation::{CostUnit, LawCall, Operation, PreparedWork};
+use crate::api::reply::{FORMAT, Format, Reply};
 use crate::api::reply_text::ReplyText;
+use crate::api::rows::{NOT_FOUND, law, law_tool, route};
+use crate::api::subject::Subject;
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]
@@ -157,7 +162,29 @@ pub(super) const fn format_version(format: Format) -> u32 {
     }
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "node",
+    subject: Subject::Law,
+    summary: "One provision or container: full text, citation, ancestors, provenance",
+    details: None,
+    route: route("/api/v1/node/{id}", "/api/v1/node/{node}"),
+    tool: law_tool(
+        "law.get_node",
+        "get_law_node",
+        "Use it to read law whose id, citation or address you have. To find law, use law.search.",
+        &[("include", "law")],
+    ),
+    parameters: &[ID.rule, INCLUDE.rule, FORMAT.rule, FIELDS.rule, AS_OF.rule],
+    body: None,
+    formats: &Format::ALL,
+    errors: NOT_FOUND,
+    has_version: true,
+    reply: |generator| generator.subschema_for::<NodeReply<'static>>(),
+    model_text: Some(|json| written_for_model::<NodeReply<'_>>(json)),
+    access: law(&[Scope::Node], 1, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let node = call.corpus.node(call.get(&ID))?;
     let format = call.format;
     let asked = RequestedDay::of(call);

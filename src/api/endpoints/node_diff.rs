@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hornbook_accounts::scope::Scope;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::NodeId;
 use hornbook_corpus::outline::Status;
@@ -13,11 +14,14 @@ use super::node_id::ID;
 use crate::api::as_of::today;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
-use crate::api::model_text::{ForModel, ModelText};
+use crate::api::fields::FIELDS;
+use crate::api::model_text::{ForModel, ModelText, written_for_model};
 use crate::api::node_history::NodeHistory;
-use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::operation::{CostUnit, LawCall, Operation, PreparedWork};
 use crate::api::parameters::Param;
 use crate::api::reply::Reply;
+use crate::api::rows::{JSON, NOT_FOUND, law, route};
+use crate::api::subject::Subject;
 
 pub(in crate::api) const FROM: Param<Option<Day>> =
     Param::optional("from", "the earlier day, 2020-01-31; default: before its last change");
@@ -72,7 +76,26 @@ impl ForModel for DiffReply {
     }
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "diff",
+    subject: Subject::Changes,
+    summary: "The words of a provision on two days, compared",
+    details: Some(
+        "Each day is answered by the edition that is current on it, and by the wording that is law on that day in it.",
+    ),
+    route: route("/api/v1/node/{id}/diff", "/api/v1/node/{node}/diff"),
+    tool: None,
+    parameters: &[ID.rule, FROM.rule, TO.rule, FIELDS.rule],
+    body: None,
+    formats: JSON,
+    errors: NOT_FOUND,
+    has_version: false,
+    reply: |generator| generator.subschema_for::<DiffReply>(),
+    model_text: Some(|json| written_for_model::<DiffReply>(json)),
+    access: law(&[Scope::Node], 1, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let (id, corpus) = (call.get(&ID), Arc::clone(call.corpus));
     if corpus.body_of_id(id).is_none() {
         return Err(corpus.no_node(id));

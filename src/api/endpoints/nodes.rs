@@ -2,17 +2,21 @@
 
 use std::sync::Arc;
 
+use hornbook_accounts::scope::Scope;
 use hornbook_corpus::ids::{NodeId, NodeOrdinal};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::include::Included;
 use super::node::NodeReply;
-use crate::api::as_of::RequestedDay;
+use crate::api::as_of::{AS_OF, RequestedDay};
 use crate::api::error::ApiError;
-use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::fields::FIELDS;
+use crate::api::operation::{CostUnit, LawCall, Operation, PreparedWork};
 use crate::api::parameters::{Ids, Param};
 use crate::api::reply::Reply;
+use crate::api::rows::{JSON, NOT_FOUND, law, route};
+use crate::api::subject::Subject;
 
 pub(in crate::api) const IDS: Param<Ids<50>> = Param::required("ids", "comma-separated node ids");
 
@@ -26,7 +30,24 @@ pub(in crate::api) struct NodesReply<'s> {
     missing: Vec<NodeId>,
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "nodes",
+    subject: Subject::Law,
+    summary: "Several nodes in one call; unknown ids are listed as missing",
+    details: None,
+    route: route("/api/v1/nodes", "/api/v1/nodes?ids={node},{other_node}"),
+    tool: None,
+    parameters: &[IDS.rule, FIELDS.rule, AS_OF.rule],
+    body: None,
+    formats: JSON,
+    errors: NOT_FOUND,
+    has_version: false,
+    reply: |generator| generator.subschema_for::<NodesReply<'static>>(),
+    model_text: None,
+    access: law(&[Scope::Node], 1, CostUnit::Node, prepare),
+};
+
+fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let mut found: Vec<NodeOrdinal> = Vec::new();
     let mut missing: Vec<NodeId> = Vec::new();
     for id in call.get(&IDS).iter().copied().map(NodeId) {

@@ -9,6 +9,7 @@ use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::error::Refusal;
 use hornbook_accounts::ids::CheckoutId;
 use hornbook_accounts::records::{PurchaseRecord, PurchaseStatus};
+use hornbook_accounts::scope::Scope;
 use hornbook_accounts::tier::PackName;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,8 +19,10 @@ use super::me::accounts_error;
 use crate::api::cards::{CHECKOUT_CANCELLED_PATH, CardError, CardPayments, CheckoutItem, PAID_PATH};
 use crate::api::error::{ApiError, ErrorCode, Violation};
 use crate::api::json::JsonObject;
-use crate::api::operation::{MeteredCall, PreparedWork};
+use crate::api::operation::{BodySpec, CHECKOUT_PATH, CostUnit, MeteredCall, Method, Operation, PreparedWork, Route};
 use crate::api::reply::Reply;
+use crate::api::rows::{JSON, metered};
+use crate::api::subject::Subject;
 
 /// What to buy.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -52,7 +55,32 @@ const HOW_TO_PAY_BY_CARD: &str = "Open checkoutUrl in a browser and pay there wi
 
 const NOTHING_TO_PAY: &str = "No payment is due for this purchase.";
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "purchase",
+    subject: Subject::Account,
+    summary: "Buy a pack of credits: the answer says how to pay",
+    details: Some(
+        "Send `{\"pack\": \"starter\"}`. A request repeated with the same `Idempotency-Key` returns the same purchase, \
+         no matter how late.",
+    ),
+    route: Some(Route { method: Method::Post, path: CHECKOUT_PATH, example: "/api/v1/billing/checkout" }),
+    tool: None,
+    parameters: &[],
+    body: Some(BodySpec {
+        schema: |generator| generator.subschema_for::<PurchaseRequest>(),
+        takes_documents: false,
+        is_stored: true,
+        example: r#"{"pack": "starter"}"#,
+    }),
+    formats: JSON,
+    errors: &[ErrorCode::PaymentUnavailable],
+    has_version: false,
+    reply: |generator| generator.subschema_for::<PurchaseReply>(),
+    model_text: None,
+    access: metered(&Scope::ALL, 0, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let cards = call.cards.cloned();
     let wish = NewPurchase {
         account: call.caller.account,

@@ -3,21 +3,25 @@
 
 use std::sync::Arc;
 
+use hornbook_accounts::scope::Scope;
 use hornbook_corpus::ids::{NodeId, NodeOrdinal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::node_id::ID;
-use super::paging::Paging;
-use crate::api::as_of::RequestedDay;
+use super::paging::{LIMIT, PAGE, Paging};
+use crate::api::as_of::{AS_OF, RequestedDay};
 use crate::api::corpus::{Corpus, NodeLink};
 use crate::api::edition_freshness::EditionNotices;
 use crate::api::error::ApiError;
-use crate::api::model_text::{ForModel, ModelText};
-use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::fields::FIELDS;
+use crate::api::model_text::{ForModel, ModelText, written_for_model};
+use crate::api::operation::{CostUnit, LawCall, Operation, PreparedWork};
 use crate::api::parameters::{Param, choice};
 use crate::api::reply::Reply;
 use crate::api::reply_text::ReplyText;
+use crate::api::rows::{JSON, NOT_FOUND, law, route, tool};
+use crate::api::subject::Subject;
 
 /// How many references of each direction the answer of `node` contains.
 const REFERENCES_IN_NODE_MAX: usize = 20;
@@ -116,7 +120,28 @@ impl ForModel for ReferencesReply<'_> {
     }
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "references",
+    subject: Subject::Law,
+    summary: "The provisions that a provision cites, or that cite it",
+    details: None,
+    route: route("/api/v1/node/{id}/references", "/api/v1/node/{node}/references?direction=in"),
+    tool: tool(
+        "law.references",
+        "law_references",
+        "Use it for what a provision cites, or who cites it; its id may be a citation. For its surroundings, use law.browse.",
+    ),
+    parameters: &[ID.rule, DIRECTION.rule, PAGE.rule, LIMIT.rule, FIELDS.rule, AS_OF.rule],
+    body: None,
+    formats: JSON,
+    errors: NOT_FOUND,
+    has_version: false,
+    reply: |generator| generator.subschema_for::<ReferencesReply>(),
+    model_text: Some(|json| written_for_model::<ReferencesReply<'_>>(json)),
+    access: law(&[Scope::Node], 1, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let id = call.get(&ID);
     let node = call.corpus.node(id)?;
     let paging = Paging::of(call).map_err(|violation| ApiError::invalid(vec![violation]))?;

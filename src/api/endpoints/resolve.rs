@@ -3,17 +3,21 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use hornbook_accounts::scope::Scope;
 use hornbook_search::{CitationAnswer, CitedNode, QUERY_CHARS_MAX};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::as_of::RequestedDay;
+use crate::api::as_of::{AS_OF, RequestedDay};
 use crate::api::edition_freshness::EditionNotices;
 use crate::api::error::ApiError;
-use crate::api::model_text::{ForModel, ModelText, Standing};
-use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::fields::FIELDS;
+use crate::api::model_text::{ForModel, ModelText, Standing, written_for_model};
+use crate::api::operation::{CostUnit, LawCall, Operation, PreparedWork};
 use crate::api::parameters::{BoundedText, Param};
 use crate::api::reply::Reply;
+use crate::api::rows::{JSON, law, route, tool};
+use crate::api::subject::Subject;
 
 pub(in crate::api) const CITATION: Param<BoundedText<QUERY_CHARS_MAX>> =
     Param::required("citation", "a citation or a list of them, such as 42 USC 1983(b)");
@@ -61,7 +65,28 @@ impl ForModel for ResolveReply {
     }
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "resolve",
+    subject: Subject::Law,
+    summary: "The provisions that a citation names, in any spelling; one answer for each citation of a list",
+    details: None,
+    route: route("/api/v1/resolve", "/api/v1/resolve?citation={citation}"),
+    tool: tool(
+        "law.resolve",
+        "law_resolve",
+        "Use it to find or check citations, also many at once. To read one, use law.get_node; for words, law.search.",
+    ),
+    parameters: &[CITATION.rule, FIELDS.rule, AS_OF.rule],
+    body: None,
+    formats: JSON,
+    errors: &[],
+    has_version: false,
+    reply: |generator| generator.subschema_for::<ResolveReply>(),
+    model_text: Some(|json| written_for_model::<ResolveReply>(json)),
+    access: law(&[Scope::Node], 1, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let citation = call.get(&CITATION).to_owned();
     let corpus = Arc::clone(call.corpus);
     let asked = RequestedDay::of(call);

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Instant;
 
+use hornbook_accounts::scope::Scope;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{CodeBodyId, NodeId, ShortCode};
 use hornbook_corpus::outline::Status;
@@ -15,18 +16,21 @@ use hornbook_search::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::filters::filter;
-use super::paging::Paging;
-use crate::api::as_of::RequestedDay;
+use super::filters::{CODE_BODIES, JURISDICTIONS, MIN_SCORE, STATUSES, SUBTREE, TAGS, filter};
+use super::paging::{LIMIT, PAGE, Paging};
+use crate::api::as_of::{AS_OF, RequestedDay};
 use crate::api::corpus::Corpus;
 use crate::api::deep_search::DEPTH;
 use crate::api::edition_freshness::EditionNotices;
 use crate::api::error::{ApiError, Violation};
-use crate::api::model_text::{ForModel, ModelText, Standing};
-use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::fields::FIELDS;
+use crate::api::model_text::{ForModel, ModelText, Standing, written_for_model};
+use crate::api::operation::{CostUnit, LawCall, Operation, PreparedWork};
 use crate::api::parameters::{BoundedText, Param, choice};
 use crate::api::reply::Reply;
 use crate::api::reply_text::ReplyText;
+use crate::api::rows::{JSON, law, law_tool, route};
+use crate::api::subject::Subject;
 
 pub(in crate::api) const Q: Param<BoundedText<QUERY_CHARS_MAX>> =
     Param::required("q", "a question, keywords, \"a phrase\", -excluded words, or a citation");
@@ -231,7 +235,47 @@ const fn related(relation: Relation) -> &'static str {
     }
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "search",
+    subject: Subject::Search,
+    summary: "Search provisions by meaning and by words",
+    details: Some(
+        "If `q` names a jurisdiction or a code (\"in DC\"), only its law is searched or its law ranks higher, as `understood` reports; `exact=true` turns this off.",
+    ),
+    route: route("/api/v1/search", "/api/v1/search?q={words}&jurisdiction={jurisdiction}"),
+    tool: law_tool(
+        "law.search",
+        "search_law",
+        "Use it for a question or words of any kind. If you have a citation, use law.resolve.",
+        &[("limit", "8")],
+    ),
+    parameters: &[
+        Q.rule,
+        PAGE.rule,
+        LIMIT.rule,
+        MODE.rule,
+        DEPTH.rule,
+        JURISDICTIONS.rule,
+        CODE_BODIES.rule,
+        SUBTREE.rule,
+        TAGS.rule,
+        STATUSES.rule,
+        MIN_SCORE.rule,
+        FACETS.rule,
+        EXACT.rule,
+        FIELDS.rule,
+        AS_OF.rule,
+    ],
+    body: None,
+    formats: JSON,
+    errors: &[],
+    has_version: false,
+    reply: |generator| generator.subschema_for::<SearchReply<'static>>(),
+    model_text: Some(|json| written_for_model::<SearchReply<'_>>(json)),
+    access: law(&[Scope::Search], 1, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let mut violations = Vec::new();
     let paging = Paging::of(call).map_err(|violation| violations.push(violation));
     let filter = filter(call, &mut violations);

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use hornbook_accounts::scope::Scope;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::NodeId;
 use hornbook_corpus::outline::Status;
@@ -11,12 +12,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::filters::{JURISDICTION, subtree};
-use crate::api::as_of::RequestedDay;
+use crate::api::as_of::{AS_OF, RequestedDay};
 use crate::api::edition_freshness::EditionNotices;
 use crate::api::error::ApiError;
-use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::fields::FIELDS;
+use crate::api::operation::{CostUnit, LawCall, Operation, PreparedWork};
 use crate::api::parameters::{BoundedInteger, BoundedText, Param};
 use crate::api::reply::Reply;
+use crate::api::rows::{JSON, law, route};
+use crate::api::subject::Subject;
 
 pub(in crate::api) const Q: Param<BoundedText<QUERY_CHARS_MAX>> =
     Param::required("q", "what was typed so far, typing errors included");
@@ -102,7 +106,24 @@ impl SuggestionReply {
     }
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "suggest",
+    subject: Subject::Search,
+    summary: "Completions of a heading or citation while it is typed, with spelling correction",
+    details: None,
+    route: route("/api/v1/suggest", "/api/v1/suggest?q={typed}"),
+    tool: None,
+    parameters: &[Q.rule, LIMIT.rule, JURISDICTION.rule, FIELDS.rule, AS_OF.rule],
+    body: None,
+    formats: JSON,
+    errors: &[],
+    has_version: false,
+    reply: |generator| generator.subschema_for::<SuggestReply>(),
+    model_text: None,
+    access: law(&[Scope::Search], 1, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let range = call.get(&JURISDICTION).map(|code| subtree(call.corpus, code)).transpose();
     let range = range.map_err(|violation| ApiError::invalid(vec![violation]))?;
     let (typed, limit) = (call.get(&Q).to_owned(), call.get(&LIMIT) as usize);

@@ -3,18 +3,22 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use hornbook_accounts::scope::Scope;
 use hornbook_check::{CitedProvision, QuoteAnswer, verify_quote};
 use hornbook_search::QUERY_CHARS_MAX;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check::{link, write_differences};
-use crate::api::as_of::RequestedDay;
+use crate::api::as_of::{AS_OF, RequestedDay};
 use crate::api::error::ApiError;
-use crate::api::model_text::{ForModel, ModelText};
-use crate::api::operation::{LawCall, PreparedWork};
+use crate::api::fields::FIELDS;
+use crate::api::model_text::{ForModel, ModelText, written_for_model};
+use crate::api::operation::{CostUnit, LawCall, Operation, PreparedWork};
 use crate::api::parameters::{BoundedText, Param};
 use crate::api::reply::Reply;
+use crate::api::rows::{JSON, law, law_tool, route};
+use crate::api::subject::Subject;
 
 /// Maximum number of characters of a quotation.
 const QUOTE_CHARS_MAX: usize = 4_000;
@@ -50,7 +54,29 @@ impl ForModel for VerifyReply {
     }
 }
 
-pub(in crate::api) fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "verify",
+    subject: Subject::Checks,
+    summary: "Whether a quotation has the words of the law that it cites, or which law has these words",
+    details: None,
+    route: route("/api/v1/verify", "/api/v1/verify?citation={citation}&quote={words}"),
+    tool: law_tool(
+        "law.verify_quote",
+        "law_verify_quote",
+        "Use it for one quotation, with or without its citation. For a whole text, use law.check.",
+        &[],
+    ),
+    parameters: &[QUOTE.rule, CITATION.rule, FIELDS.rule, AS_OF.rule],
+    body: None,
+    formats: JSON,
+    errors: &[],
+    has_version: false,
+    reply: |generator| generator.subschema_for::<VerifyReply>(),
+    model_text: Some(|json| written_for_model::<VerifyReply>(json)),
+    access: law(&[Scope::Search, Scope::Node], 1, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let (quote, citation) = (call.get(&QUOTE).to_owned(), call.get(&CITATION).map(str::to_owned));
     let (corpus, asked) = (Arc::clone(call.corpus), RequestedDay::of(call));
     Ok(PreparedWork::heavy(move |_| {

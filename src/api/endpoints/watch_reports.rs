@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hornbook_accounts::entropy::SystemEntropy;
+use hornbook_accounts::scope::Scope;
 use hornbook_accounts::watches::{Delivery, WatchReport, WatchedChange};
 use hornbook_corpus::day::Day;
 use hornbook_editions::ListedChange;
@@ -12,13 +13,15 @@ use serde::{Deserialize, Serialize};
 use super::body::{act, read};
 use super::changes::SINCE;
 use super::me::accounts_error;
-use super::paging::Paging;
+use super::paging::{LIMIT, PAGE, Paging};
 use super::watches::watch_error;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
-use crate::api::operation::{MeteredCall, PreparedWork};
+use crate::api::operation::{BodySpec, CostUnit, MeteredCall, Method, Operation, PreparedWork, Route};
 use crate::api::page_links::PageLinks;
 use crate::api::reply::Reply;
+use crate::api::rows::{JSON, metered, route};
+use crate::api::subject::Subject;
 
 pub(in crate::api) const WEBHOOK_EXAMPLE: &str = r#"{"url": null}"#;
 
@@ -135,7 +138,27 @@ impl WatchReportReply {
     }
 }
 
-pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const OPERATION: Operation = Operation {
+    name: "watch-changes",
+    subject: Subject::Watching,
+    summary: "What changed among the things that this key watches",
+    details: Some(
+        "One report for each time that a newer edition was served and changed something watched, the newest first; the \
+         newest 50 are kept. `since` compares with the day of the report.",
+    ),
+    route: route("/api/v1/watches/changes", "/api/v1/watches/changes"),
+    tool: None,
+    parameters: &[SINCE.rule, PAGE.rule, LIMIT.rule],
+    body: None,
+    formats: JSON,
+    errors: &[],
+    has_version: false,
+    reply: |generator| generator.subschema_for::<WatchReportsReply>(),
+    model_text: None,
+    access: metered(&[Scope::Search, Scope::Node], 0, CostUnit::Call, prepare),
+};
+
+fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let paging = Paging::of(call).map_err(|violation| ApiError::invalid(vec![violation]))?;
     let since: Option<Day> = call.get(&SINCE);
     let (accounts, key, corpus) = (Arc::clone(call.accounts), call.caller.key, Arc::clone(call.corpus));
@@ -153,7 +176,32 @@ pub(in crate::api) fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, Ap
     }))
 }
 
-pub(in crate::api) fn prepare_webhook(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const WEBHOOK: Operation = Operation {
+    name: "watch-webhook",
+    subject: Subject::Watching,
+    summary: "Set the address that the reports of this key are sent to, or none",
+    details: Some(
+        "Each report is one POST with JSON, signed with the secret in the answer, and sent again for 17 hours until it is \
+         answered with 2xx. The operator must allow it (`watches.webhooks`).",
+    ),
+    route: Some(Route { method: Method::Post, path: "/api/v1/watches/webhook", example: "/api/v1/watches/webhook" }),
+    tool: None,
+    parameters: &[],
+    body: Some(BodySpec {
+        schema: |generator| generator.subschema_for::<WebhookRequest>(),
+        takes_documents: false,
+        is_stored: true,
+        example: WEBHOOK_EXAMPLE,
+    }),
+    formats: JSON,
+    errors: &[],
+    has_version: false,
+    reply: |generator| generator.subschema_for::<WebhookReply>(),
+    model_text: None,
+    access: metered(&[Scope::Search, Scope::Node], 0, CostUnit::Call, prepare_webhook),
+};
+
+fn prepare_webhook(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let WebhookRequest { url } = read(call.body, WEBHOOK_EXAMPLE)?;
     let (accounts, key, act) = (Arc::clone(call.accounts), call.caller.key, act(call));
     Ok(PreparedWork::external(move || {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hornbook_accounts::error::ChangeError;
 use hornbook_accounts::ids::WatchId;
+use hornbook_accounts::scope::Scope;
 use hornbook_accounts::watches::{SavedSearch, WATCHES_MAX, WatchRecord, WatchSubject};
 use hornbook_corpus::ids::{CodeBodyId, NodeId, ShortCode};
 use hornbook_search::{FILTER_VALUES_MAX, QUERY_CHARS_MAX, check_query};
@@ -14,12 +15,14 @@ use uuid::Uuid;
 use super::body::read;
 use super::filters::{code_body, subtree};
 use super::me::accounts_error;
-use super::paging::Paging;
+use super::paging::{LIMIT, PAGE, Paging};
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
-use crate::api::operation::{MeteredCall, PreparedWork};
+use crate::api::operation::{BodySpec, CostUnit, MeteredCall, Method, Operation, PreparedWork, Route};
 use crate::api::page_links::PageLinks;
 use crate::api::reply::Reply;
+use crate::api::rows::{JSON, NOT_FOUND, metered, route};
+use crate::api::subject::Subject;
 
 /// Works in every corpus.
 pub(in crate::api) const NEW_WATCH_EXAMPLE: &str = r#"{"search": {"q": "security deposit"}}"#;
@@ -144,7 +147,26 @@ impl WatchReply {
     }
 }
 
-pub(in crate::api) fn prepare_list(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
+const WATCHES_PATH: &str = "/api/v1/watches";
+
+pub(in crate::api) const LIST: Operation = Operation {
+    name: "watches",
+    subject: Subject::Watching,
+    summary: "What this key watches",
+    details: None,
+    route: route(WATCHES_PATH, "/api/v1/watches"),
+    tool: None,
+    parameters: &[PAGE.rule, LIMIT.rule],
+    body: None,
+    formats: JSON,
+    errors: &[],
+    has_version: false,
+    reply: |generator| generator.subschema_for::<WatchesReply>(),
+    model_text: None,
+    access: metered(&[Scope::Search, Scope::Node], 0, CostUnit::Call, prepare_list),
+};
+
+fn prepare_list(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let paging = Paging::of(call).map_err(|violation| ApiError::invalid(vec![violation]))?;
     let (accounts, key, corpus) = (Arc::clone(call.accounts), call.caller.key, Arc::clone(call.corpus));
     let pages = PageLinks::new(call.link_base, None);
@@ -159,7 +181,32 @@ pub(in crate::api) fn prepare_list(call: &MeteredCall<'_>) -> Result<PreparedWor
     }))
 }
 
-pub(in crate::api) fn prepare_create(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const CREATE: Operation = Operation {
+    name: "watch-create",
+    subject: Subject::Watching,
+    summary: "Watch a provision, a container, a citation or a search",
+    details: Some(
+        "A key watches up to 1,000 things, for free. Whenever a newer edition is served, what it changed among them is \
+         reported. Something that the key watches already keeps its watch.",
+    ),
+    route: Some(Route { method: Method::Post, path: WATCHES_PATH, example: "/api/v1/watches" }),
+    tool: None,
+    parameters: &[],
+    body: Some(BodySpec {
+        schema: |generator| generator.subschema_for::<NewWatchRequest>(),
+        takes_documents: false,
+        is_stored: true,
+        example: NEW_WATCH_EXAMPLE,
+    }),
+    formats: JSON,
+    errors: NOT_FOUND,
+    has_version: false,
+    reply: |generator| generator.subschema_for::<WatchReply>(),
+    model_text: None,
+    access: metered(&[Scope::Search, Scope::Node], 0, CostUnit::Call, prepare_create),
+};
+
+fn prepare_create(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let wanted: NewWatchRequest = read(call.body, NEW_WATCH_EXAMPLE)?;
     let (subject, name) = (subject_of(&wanted, call.corpus)?, wanted.name);
     let (accounts, corpus, key, at) =
@@ -172,7 +219,29 @@ pub(in crate::api) fn prepare_create(call: &MeteredCall<'_>) -> Result<PreparedW
     }))
 }
 
-pub(in crate::api) fn prepare_remove(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
+pub(in crate::api) const REMOVE: Operation = Operation {
+    name: "watch-remove",
+    subject: Subject::Watching,
+    summary: "Stop watching something",
+    details: None,
+    route: Some(Route { method: Method::Post, path: "/api/v1/watches/remove", example: "/api/v1/watches/remove" }),
+    tool: None,
+    parameters: &[],
+    body: Some(BodySpec {
+        schema: |generator| generator.subschema_for::<WatchToRemove>(),
+        takes_documents: false,
+        is_stored: false,
+        example: r#"{"id": "WATCH_ID"}"#,
+    }),
+    formats: JSON,
+    errors: NOT_FOUND,
+    has_version: false,
+    reply: |generator| generator.subschema_for::<WatchReply>(),
+    model_text: None,
+    access: metered(&[Scope::Search, Scope::Node], 0, CostUnit::Call, prepare_remove),
+};
+
+fn prepare_remove(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
     let WatchToRemove { id } = read(call.body, r#"{"id": "watch-17"}"#)?;
     let id: WatchId = id.parse().map_err(|message: String| ApiError::invalid_parameter("id", message))?;
     let (accounts, corpus, key) = (Arc::clone(call.accounts), Arc::clone(call.corpus), call.caller.key);
