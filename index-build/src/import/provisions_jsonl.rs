@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::content::{Content, ContentNote, NewNode, NodeHandle, OnRepeat};
 use crate::effect;
-use crate::import::crosswalk::{self, Crosswalk, SectionWords};
+use crate::import::crosswalk::{self, Crosswalk, Dispositions, SectionWords};
 use crate::import::intake::{ImportError, SourceIntake};
 use crate::import::json_line::{self, Field, FieldShape, nullable, required};
 use crate::import::labels::{Scheme, layout_of};
@@ -202,6 +202,7 @@ fn read_crosswalk(content: &mut Content, target: ImportTarget<'_>, position: &So
         heading: &content.heading,
         notes: &notes,
         credit: None,
+        dispositions: &Dispositions::default(),
     });
     for (kind, position, what) in found.add_to(content, position) {
         warnings.add(kind, &position, what);

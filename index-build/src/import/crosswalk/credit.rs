@@ -42,6 +42,11 @@ pub(super) fn read(credit: &str, found: &mut Crosswalk) {
     }
 }
 
+/// Whether a section has had its number since its title was enacted: it was neither added nor renumbered since.
+pub(super) fn has_its_first_number(credit: &str) -> bool {
+    !credit.trim_start_matches('(').starts_with("Added") && !credit.contains("renumbered")
+}
+
 /// Reads the numbers that a section of a title that is law itself had: `(Pub. L. 90–620, ... 82 Stat. 1287, § 2103; ...;
 /// renumbered § 2107 and amended Pub. L. 98–497, ...)`.
 pub(super) fn read_renumbered(title: &str, credit: &str, found: &mut Crosswalk) {

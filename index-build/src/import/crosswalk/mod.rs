@@ -6,10 +6,12 @@
 
 mod act_names;
 mod credit;
+mod disposition;
 mod place;
 mod printed;
 mod renumbering;
 
+pub(crate) use disposition::Dispositions;
 pub(crate) use printed::{formerly_in_credit, formerly_in_notes};
 
 use hornbook_corpus::citation::Grammar;
@@ -29,6 +31,8 @@ pub(crate) struct SectionWords<'a> {
     pub(crate) heading: &'a str,
     pub(crate) notes: &'a [ContentNote],
     pub(crate) credit: Option<&'a str>,
+    /// What tables of the title say about the sections of earlier codes.
+    pub(crate) dispositions: &'a Dispositions,
 }
 
 /// What a section says about the numbers of its law.
@@ -70,6 +74,9 @@ impl Crosswalk {
             Some(credit) if !Grammar::built_in().is_enacted_title(section.title) => credit::read(credit, &mut found),
             Some(credit) if section.number.is_some() => credit::read_renumbered(section.title, credit, &mut found),
             _ => {}
+        }
+        if let (Some(number), true) = (section.number, section.credit.is_some_and(credit::has_its_first_number)) {
+            found.formerly.extend_from_slice(section.dispositions.of(number));
         }
         let own = section.number.map(|number| place::citation(section.title, number));
         found.formerly.retain(|former| Some(former) != own.as_ref());
@@ -119,12 +126,16 @@ fn sort<T: Ord>(all: &mut Vec<T>) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use super::*;
+
+    static NO_TABLES: LazyLock<Dispositions> = LazyLock::new(Dispositions::default);
 
     const GONE: [Status; 2] = [Status::Transferred, Status::Renumbered];
 
     fn section<'a>(status: Status, heading: &'a str, notes: &'a [ContentNote]) -> SectionWords<'a> {
-        SectionWords { title: "42", number: Some("93"), status, heading, notes, credit: None }
+        SectionWords { title: "42", number: Some("93"), status, heading, notes, credit: None, dispositions: &NO_TABLES }
     }
 
     fn note(topic: &str, text: &str) -> Vec<ContentNote> {
@@ -317,6 +328,24 @@ mod tests {
         assert_eq!(read(twice), ["44 U.S.C. § 2103", "44 U.S.C. § 2107"]);
         assert_eq!(read("(Added Pub. L. 90–620, § 7, 82 Stat. 1; renumbered § 93, Pub. L. 99–1, § 2.)"), [""; 0]);
         assert_eq!(read("(Pub. L. 90–620, Oct. 22, 1968, 82 Stat. 1287, § 2103; Pub. L. 98–497, § 4(a).)"), [""; 0]);
+    }
+
+    #[test]
+    fn tables_of_the_title_are_about_the_numbers_that_it_began_with() {
+        let mut dispositions = Dispositions::default();
+        let head = ["Title 42 Former Sections", "Title 42 New Sections"].map(str::to_owned);
+        dispositions.read("42", &head, [["7", "93"].map(str::to_owned).to_vec()].into_iter());
+        for (credit, formerly) in [
+            (Some("(Pub. L. 111–350, § 3, Jan. 4, 2011, 124 Stat. 3787.)"), &["42 U.S.C. § 7"][..]),
+            (Some("(Added Pub. L. 115–2, § 4(a), 98 Stat. 2280.)"), &[]),
+            (Some("(Pub. L. 111–350, § 3, 124 Stat. 3787, § 92; renumbered § 93, Pub. L. 115–2.)"), &[]),
+            (None, &[]),
+        ] {
+            let notes = [];
+            let section =
+                SectionWords { credit, dispositions: &dispositions, ..section(Status::InForce, "Kites", &notes) };
+            assert_eq!(Crosswalk::of(&section).formerly, formerly, "{credit:?}");
+        }
     }
 
     #[test]

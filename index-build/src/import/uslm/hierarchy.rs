@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use hornbook_corpus::outline::Status;
 use roxmltree::Node;
 
+use super::disposition;
 use super::identifier::{container_part, key_of};
 use super::lines::LineCounter;
 use super::provision;
@@ -12,6 +13,7 @@ use super::reading::{UslmPlace, UslmReader, by_place, status_of};
 use super::scheme::{Scheme, TitleNumber, name_of_rules};
 use super::text::UslmTextBuilder;
 use crate::content::{Content, ContentNote, NewNode, NodeHandle, OnRepeat};
+use crate::import::crosswalk::Dispositions;
 use crate::import::document::{Document, Parsed};
 use crate::import::target::ImportTarget;
 use crate::import::unknown::has_words;
@@ -29,6 +31,7 @@ pub(super) fn read(document: &Document, target: ImportTarget<'_>, scheme: Scheme
         parsed: Parsed::default(),
         containers: HashSet::new(),
         acts: acts_of(root),
+        dispositions: Dispositions::default(),
     };
     let top = UslmPlace {
         handle: None,
@@ -182,6 +185,9 @@ impl UslmReader<'_> {
                 }
                 _ => {}
             }
+        }
+        if let (Some(title), "title") = (&below.title, level) {
+            disposition::read(node, &title.digits, &mut self.dispositions);
         }
         let content = Content {
             citation: below.citation.clone(),

@@ -7,6 +7,7 @@
 //! text, and [`identifier`] and [`scheme`] make keys and citations. Law quoted in notes makes no
 //! nodes: the walk never searches for sections below a section.
 
+mod disposition;
 mod effect;
 mod flat;
 mod hierarchy;

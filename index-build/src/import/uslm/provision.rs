@@ -59,6 +59,7 @@ pub(super) fn read(reading: &mut UslmReader<'_>, node: Node<'_, '_>, place: &Usl
                 heading: &heading,
                 notes: &setter.notes,
                 credit: setter.credits.first().map(String::as_str),
+                dispositions: &reading.dispositions,
             })
         }
         _ => Crosswalk::default(),

@@ -8,6 +8,7 @@ use roxmltree::Node;
 use super::lines::LineCounter;
 use super::scheme::{Scheme, TitleNumber};
 use crate::content::NodeHandle;
+use crate::import::crosswalk::Dispositions;
 use crate::import::document::{Document, Parsed};
 use crate::import::target::ImportTarget;
 use crate::order::SortKey;
@@ -26,6 +27,8 @@ pub(super) struct UslmReader<'r> {
     pub(super) containers: HashSet<String>,
     /// The laws of the acts in an appendix, by heading: `pl/92/463`.
     pub(super) acts: HashMap<String, String>,
+    /// What the tables of the titles so far say about the sections of earlier codes.
+    pub(super) dispositions: Dispositions,
 }
 
 /// The current place of the walk.
