@@ -31,13 +31,17 @@ POSTGRES_SECONDS ?= 60
 MINUTES ?= 30
 BOXES_SECONDS ?= $(shell expr $(MINUTES) '*' 60)
 
+# What 'make dist' makes programs for.
+DIST_TARGETS ?= x86_64-unknown-linux-musl aarch64-unknown-linux-musl
+DIST_TOOLS = target/dist-tools
+
 # How many slow clients of each kind connect; the tests use 500.
 SLOW_CLIENTS ?= 9000
 
 # The program that 'make conformance', 'make browser' and 'make lighthouse' check; if empty, it is built.
 HORNBOOK ?=
 
-.PHONY: help fuzz deny minisign attack small-box kills snapshot-kills power-cuts lease-runs bench-leases postgres many-boxes payments slow-clients smuggling unit-score documents known-words naics model no-encoder quality words conformance browser lighthouse bench-corpus
+.PHONY: help fuzz deny minisign attack small-box kills snapshot-kills power-cuts lease-runs bench-leases postgres deploy-check many-boxes dist arm64-kernels payments slow-clients smuggling unit-score documents known-words naics model no-encoder quality words conformance browser lighthouse bench-corpus
 
 help:
 	@echo 'make fuzz          fuzz FUZZ_TARGETS (every one) for FUZZ_SECONDS ($(FUZZ_SECONDS)) each, from seeds out of the tests'
@@ -51,7 +55,10 @@ help:
 	@echo 'make bench-leases  time calls and searches charged to the state file, to leases and to a PostgreSQL of its own'
 	@echo 'make lease-runs    servers with leases against a plain account, in 100,000 random runs with crashes and partitions'
 	@echo 'make postgres      start a PostgreSQL, run the suites of accounts on it, then three servers on one database that are broken; installs it'
+	@echo 'make deploy-check  check the settings in deploy/servers with haproxy, nginx, kubectl and docker-compose; installs them'
 	@echo 'make many-boxes    three servers, PostgreSQL with a replica and haproxy, for MINUTES ($(MINUTES)) cut apart, killed, failed over and with wrong clocks; needs root, installs them'
+	@echo 'make dist          static programs, Debian packages, container images, parts lists and checksums for DIST_TARGETS in target/dist; installs what it needs'
+	@echo 'make arm64-kernels  run the tests of the inner loops of vector search for 64-bit Arm, in an emulator; installs it'
 	@echo 'make payments      compare PAYMENTS ($(PAYMENTS)) random histories of payments, by card and by hand, with a plain model'
 	@echo 'make slow-clients  SLOW_CLIENTS ($(SLOW_CLIENTS)) silent connections and as many with half a request, at once'
 	@echo 'make smuggling     the smuggling cases behind nginx and haproxy; installs both from Debian'
@@ -120,8 +127,30 @@ postgres:
 	[ -n "$$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] || command -v initdb >/dev/null || \
 		{ apt-get update --quiet && apt-get install --yes postgresql; }
 	@[ -n "$(HORNBOOK)" ] || cargo build --quiet --release
-	deploy/servers/check
 	HORNBOOK_TEST_SEQUENCES=$(POSTGRES_SEQUENCES) tests/postgres/run $(or $(HORNBOOK),target/release/hornbook) $(POSTGRES_SECONDS)
+
+# Nomad's own tool is in no package of Debian; where it is installed, it checks its file too.
+deploy-check:
+	PATH=$$PATH:/usr/sbin; for program in haproxy nginx kubectl docker-compose; do command -v $$program > /dev/null || missing=1; done; [ -z "$$missing" ] || \
+		{ apt-get update --quiet && apt-get install --yes --no-install-recommends haproxy nginx-light kubernetes-client docker-compose; }
+	PATH=$$PATH:/usr/sbin deploy/servers/check
+
+# The compiler for C and the linker for every target are packages of PyPI.
+$(DIST_TOOLS)/bin/cargo-zigbuild:
+	python3 -m venv $(DIST_TOOLS) || { apt-get update --quiet && apt-get install --yes python3-venv && python3 -m venv $(DIST_TOOLS); }
+	$(DIST_TOOLS)/bin/pip install --quiet ziglang==0.17.1 cargo-zigbuild==0.24.1
+
+dist: $(DIST_TOOLS)/bin/cargo-zigbuild
+	for program in readelf lintian skopeo systemd-analyze qemu-aarch64-static; do command -v $$program > /dev/null || missing=1; done; [ -z "$$missing" ] || \
+		{ apt-get update --quiet && apt-get install --yes --no-install-recommends binutils lintian skopeo systemd qemu-user-static; }
+	rustup --quiet target add $(DIST_TARGETS)
+	PATH=$(abspath $(DIST_TOOLS))/bin:$$PATH deploy/dist/run target/dist $(DIST_TARGETS)
+
+arm64-kernels: $(DIST_TOOLS)/bin/cargo-zigbuild
+	command -v qemu-aarch64-static > /dev/null || { apt-get update --quiet && apt-get install --yes --no-install-recommends qemu-user-static; }
+	rustup --quiet target add aarch64-unknown-linux-musl
+	PATH=$(abspath $(DIST_TOOLS))/bin:$$PATH CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_RUNNER=qemu-aarch64-static \
+		cargo-zigbuild test --quiet --package hornbook-corpus --lib --target aarch64-unknown-linux-musl vector
 
 many-boxes:
 	[ -n "$$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] && command -v ip >/dev/null \

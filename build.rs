@@ -1,10 +1,12 @@
 //! Packs the sample corpus into the program, so that the quick start works without other files.
 //! Writes the concatenated files, compressed with gzip, and a list of their names and lengths.
+//! For `hornbook --version` it passes on the target, and to releases the commit.
 
 use std::env;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -12,8 +14,36 @@ use flate2::write::GzEncoder;
 const SAMPLE: &str = "corpus/sample";
 
 fn main() {
-    println!("cargo::rerun-if-changed={SAMPLE}");
     println!("cargo::rerun-if-changed=build.rs");
+    pass_on_version();
+    pack_sample();
+}
+
+/// Only a release is compiled again after each commit.
+fn pass_on_version() {
+    let of_cargo = |name: &str| env::var(name).unwrap_or_else(|_| panic!("cargo sets {name} for build scripts"));
+    println!("cargo::rustc-env=HORNBOOK_BUILD_TARGET={}", of_cargo("TARGET"));
+    println!("cargo::rerun-if-env-changed=SOURCE_COMMIT");
+    let commit = env::var("SOURCE_COMMIT").ok().or_else(|| {
+        if of_cargo("PROFILE") != "release" {
+            return None;
+        }
+        println!("cargo::rerun-if-changed={}", git(&["rev-parse", "--git-path", "logs/HEAD"])?);
+        git(&["rev-parse", "--short=12", "HEAD"])
+    });
+    if let Some(commit) = commit {
+        println!("cargo::rustc-env=HORNBOOK_BUILD_COMMIT={commit}");
+    }
+}
+
+/// None where the source is no clone, or there is no git.
+fn git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+fn pack_sample() {
+    println!("cargo::rerun-if-changed={SAMPLE}");
     let mut files = Vec::new();
     collect(Path::new(SAMPLE), &mut files);
     files.sort();

@@ -9,6 +9,10 @@ use std::process::ExitCode;
 
 use clap::FromArgMatches;
 
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     sigbus::install();
     let matches = cli::command_line().get_matches();

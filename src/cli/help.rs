@@ -5,7 +5,7 @@ use std::fmt::Write;
 use clap::Command;
 
 /// Every visible command, once.
-const GROUPS: [(&str, &[&str]); 7] = [
+const GROUPS: [(&str, &[&str]); 8] = [
     ("Bring law here", &["sources", "fetch", "update"]),
     ("Make a snapshot", &["example", "build", "verify", "inspect", "diff", "snapshot"]),
     ("Use a snapshot", &["search", "resolve", "suggest", "check"]),
@@ -13,6 +13,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Manage customers", &["inbox", "account", "key", "grant", "purchase", "order", "ledger"]),
     ("Keep the state safe", &["backup", "restore", "state", "audit"]),
     ("Measure", &["eval", "bench"]),
+    ("Set up the shell", &["completions", "man"]),
 ];
 
 /// Lists the commands in groups instead of one list.

@@ -6,6 +6,7 @@ mod as_of;
 mod bench;
 mod build;
 mod check;
+mod completions;
 mod config;
 mod diff;
 mod eval;
@@ -17,6 +18,7 @@ mod filters;
 mod healthcheck;
 mod help;
 mod inspect;
+mod man;
 mod mcp;
 mod operator_link;
 mod operator_snapshots;
@@ -34,6 +36,7 @@ mod suggest;
 mod table;
 mod update;
 mod verify;
+mod version;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -55,7 +58,7 @@ pub(crate) use output::{CommandResult, exit_code, is_output_closed, print_to_std
 /// link 'current' to the snapshot in use, and the state of accounts. Commands that take a snapshot
 /// use the current one by default.
 #[derive(Debug, Parser)]
-#[command(name = "hornbook", version, max_term_width = 100)]
+#[command(name = "hornbook", version, long_version = version::long_version(), max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(flatten)]
     options: GlobalOptions,
@@ -117,6 +120,8 @@ enum Command {
     /// Show and explain the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
+    Completions(completions::Completions),
+    Man(man::ManPages),
 }
 
 /// The command line, with its help.
@@ -150,6 +155,8 @@ impl Cli {
             Some(Command::State(command)) => command.run(&options),
             Some(Command::Admin(command)) => accounts::administer(command, options),
             Some(Command::Config(command)) => command.run(&options),
+            Some(Command::Completions(command)) => command.run(),
+            Some(Command::Man(command)) => command.run(),
         }
     }
 }

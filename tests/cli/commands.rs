@@ -236,5 +236,36 @@ fn every_command_has_help() {
         let output = hornbook().args(arguments).output().unwrap();
         assert!(output.status.success() && stdout(&output).contains(expected), "{arguments:?}");
     }
-    assert!(stdout(&hornbook().arg("--version").output().unwrap()).starts_with("hornbook "));
+}
+
+#[test]
+fn the_version_names_features_and_target() {
+    let version = stdout(&hornbook().arg("--version").output().unwrap());
+    let lines: Vec<&str> = version.lines().collect();
+    assert_eq!(lines[0], concat!("hornbook ", env!("CARGO_PKG_VERSION")));
+    assert!(lines[1].starts_with("commit: ") && lines[2] == "features: encoder, postgres", "{version}");
+    assert!(lines[3].starts_with("target: ") && lines[3].contains(std::env::consts::ARCH), "{version}");
+    let short = stdout(&hornbook().arg("-V").output().unwrap());
+    assert_eq!(short.trim(), lines[0]);
+}
+
+#[test]
+fn completions_and_manual_pages_have_every_command() {
+    let help = stdout(&hornbook().arg("--help").output().unwrap());
+    let names = help.lines().filter_map(|line| line.strip_prefix("  ")?.split_once("  ")).map(|(name, _)| name.trim());
+    let names: Vec<&str> = names.filter(|name| !name.is_empty() && !name.starts_with('-')).collect();
+    assert!(names.len() > 30 && names.contains(&"build"), "{names:?}");
+    for shell in ["bash", "zsh", "fish"] {
+        let script = stdout(&hornbook().args(["completions", shell]).output().unwrap());
+        let missing: Vec<&&str> = names.iter().filter(|name| !script.contains(**name)).collect();
+        assert!(missing.is_empty() && script.contains("actor"), "{shell}: {missing:?}");
+    }
+    let dir = tempfile::tempdir().unwrap();
+    assert!(hornbook().arg("man").arg("--out").arg(dir.path()).status().unwrap().success());
+    let missing: Vec<&&str> =
+        names.iter().filter(|name| !dir.path().join(format!("hornbook-{name}.1")).exists()).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    let page = stdout(&hornbook().arg("man").output().unwrap());
+    assert_eq!(page, std::fs::read_to_string(dir.path().join("hornbook.1")).unwrap());
+    assert!(page.contains(".TH hornbook 1") && page.contains("US federal and state law"), "{page}");
 }
