@@ -28,6 +28,9 @@ pub struct Content {
     pub source_credit: Option<String>,
     pub tags: Vec<String>,
     pub former_citations: Vec<String>,
+    /// Its former citations are those of an earlier code, under which its source credit names no acts.
+    #[serde(default)]
+    pub restates_earlier_code: bool,
     pub parallel_citations: Vec<String>,
     /// The citation of the law under its new number, if the source states that it was renumbered or transferred.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -153,6 +153,7 @@ pub(crate) fn take_from_repeat(content: &mut Content, repeat: Content) {
         _ => {}
     }
     add(&mut content.tags, repeat.tags);
+    content.restates_earlier_code &= repeat.restates_earlier_code || repeat.former_citations.is_empty();
     add(&mut content.former_citations, repeat.former_citations);
     add(&mut content.parallel_citations, repeat.parallel_citations);
     add(&mut content.act_sections, repeat.act_sections);
@@ -249,7 +250,8 @@ fn is_from_several_acts(wording: &Content) -> bool {
     let Some(credit) = &wording.source_credit else { return false };
     let renumbered = Pattern::fixed(r"(?i)\b(?:formerly|renumbered|recodified|redesignated|transferred)\b");
     let remark = wording.effect.remark.as_deref().unwrap_or_default();
-    if !wording.former_citations.is_empty() || renumbered.is_match(credit) || renumbered.is_match(remark) {
+    let had_other_number = !wording.former_citations.is_empty() && !wording.restates_earlier_code;
+    if had_other_number || renumbered.is_match(credit) || renumbered.is_match(remark) {
         return false;
     }
     let year = Pattern::fixed(r"\b(?:1[789]|20)\d\d\b");
@@ -314,6 +316,15 @@ mod tests {
         assert!(!has_predecessor("2022-07-01", "2021, c. 171; subdivisions (a) and (b)"), "one act");
         assert!(!has_predecessor("2024-07-01", "2003, c. 71; 2021, c. 171"), "after the edition's last day");
         assert!(!has_predecessor("2022-07-01", "2003, c. 71; 2021, c. 171. Formerly RCW 9.1"), "a new number");
+        let restated = |restates_earlier_code| {
+            let former_citations = vec!["13 U.S.C. § 3".to_owned()];
+            let credit = "Aug. 31, 1954, ch. 1158; Pub. L. 94-521, Oct. 17, 1976".to_owned();
+            let (effect, source_credit) = (Effect::starting(Some("1976-10-17".to_owned())), Some(credit));
+            let content =
+                Content { effect, source_credit, former_citations, restates_earlier_code, ..Content::default() };
+            validity(&content, "2022-09-30".parse().unwrap()).has_predecessor
+        };
+        assert_eq!([restated(true), restated(false)], [true, false], "an earlier code had other acts");
     }
 
     #[test]

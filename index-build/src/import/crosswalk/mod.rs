@@ -39,6 +39,8 @@ pub(crate) struct SectionWords<'a> {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Crosswalk {
     pub(crate) formerly: Vec<String>,
+    /// The former numbers are those of an earlier code alone.
+    pub(crate) restates_earlier_code: bool,
     pub(crate) now: Option<String>,
     pub(crate) act_sections: Vec<String>,
     pub(crate) act_names: Vec<ActName>,
@@ -76,7 +78,9 @@ impl Crosswalk {
             _ => {}
         }
         if let (Some(number), true) = (section.number, section.credit.is_some_and(credit::has_its_first_number)) {
-            found.formerly.extend_from_slice(section.dispositions.of(number));
+            let restated = section.dispositions.of(number);
+            found.restates_earlier_code = found.formerly.is_empty() && !restated.is_empty();
+            found.formerly.extend_from_slice(restated);
         }
         let own = section.number.map(|number| place::citation(section.title, number));
         found.formerly.retain(|former| Some(former) != own.as_ref());
@@ -94,6 +98,7 @@ impl Crosswalk {
         position: &SourcePosition,
     ) -> impl Iterator<Item = (WarningKind, SourcePosition, String)> {
         content.former_citations = self.formerly;
+        content.restates_earlier_code = self.restates_earlier_code;
         content.now = self.now;
         content.act_sections = self.act_sections;
         content.act_names = self.act_names;
@@ -344,7 +349,12 @@ mod tests {
             let notes = [];
             let section =
                 SectionWords { credit, dispositions: &dispositions, ..section(Status::InForce, "Kites", &notes) };
-            assert_eq!(Crosswalk::of(&section).formerly, formerly, "{credit:?}");
+            let found = Crosswalk::of(&section);
+            assert_eq!(
+                (found.formerly, found.restates_earlier_code),
+                (formerly.iter().map(ToString::to_string).collect(), !formerly.is_empty()),
+                "{credit:?}"
+            );
         }
     }
 
