@@ -181,7 +181,7 @@ fn a_deep_search_reads_the_query_with_the_encoder() {
 #[cfg(not(feature = "encoder"))]
 fn a_program_without_encoders_says_so() {
     let engine = Engine::new(ENCODED.clone()).unwrap();
-    assert!(matches!(deep(&engine, DEEP_WORDS, Mode::Hybrid), Err(SearchError::NotDeep(NotDeep::NotBuiltIn))));
+    assert!(matches!(deep(&engine, DEEP_WORDS, Mode::Hybrid), Err(SearchError::NotDeep(DeepUnavailable::NotBuiltIn))));
 }
 
 #[test]
