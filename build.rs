@@ -20,6 +20,7 @@ fn main() {
 }
 
 /// Only a release is compiled again after each commit.
+#[expect(clippy::disallowed_methods, reason = "cargo passes to build scripts in the environment what it knows")]
 fn pass_on_version() {
     let of_cargo = |name: &str| env::var(name).unwrap_or_else(|_| panic!("cargo sets {name} for build scripts"));
     println!("cargo::rustc-env=HORNBOOK_BUILD_TARGET={}", of_cargo("TARGET"));

@@ -69,13 +69,13 @@ impl Kernel {
             query.len().is_multiple_of(LANES) && rows.len() == query.len() * dots.len(),
             "rows do not fit the query"
         );
-        call_variant!(self, dots_in_run(query, rows, dots))
+        call_variant!(self, dots_in_run(query, rows, dots));
     }
 
     /// Computes the dot products of a query with the rows of the given numbers. A number past the end gives `i32::MIN`.
     pub(crate) fn dots_at(self, query: &[i16], rows: &[i8], numbers: &[u32], dots: &mut [i32]) {
         assert!(query.len().is_multiple_of(LANES) && numbers.len() == dots.len(), "one dot product per row number");
-        call_variant!(self, dots_at(query, rows, numbers, dots))
+        call_variant!(self, dots_at(query, rows, numbers, dots));
     }
 
     /// The dot product of two rows of codes. Exact up to 2^17 dimensions.
