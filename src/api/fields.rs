@@ -9,7 +9,6 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hornbook_base::hex;
-use schemars::generate::SchemaSettings;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -17,7 +16,7 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
 use super::error::{ApiError, Violation, shortened};
-use super::operation::{Operation, PreparedWork};
+use super::operation::{Operation, PreparedWork, inline_schema};
 use super::parameters::{BoundedTexts, Param};
 use super::reply::{Body, Format, Reply};
 
@@ -145,11 +144,8 @@ impl<'de> Deserialize<'de> for Members<'de> {
 fn schema_of_answers(operation: &Operation) -> Arc<Value> {
     static MADE: Mutex<BTreeMap<&str, Arc<Value>>> = Mutex::new(BTreeMap::new());
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    let schema = made.entry(operation.name).or_insert_with(|| {
-        let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-        Arc::new((operation.reply)(&mut settings.for_serialize().into_generator()).to_value())
-    });
-    Arc::clone(schema)
+    let schema = || Arc::new(inline_schema(|generator| (operation.reply)(generator)));
+    Arc::clone(made.entry(operation.name).or_insert_with(schema))
 }
 
 /// If an answer never has the value at this path: the part of the path that it has, and what is there.

@@ -11,6 +11,7 @@ use hornbook_accounts::ids::{AccountId, KeyId};
 use hornbook_accounts::scope::ScopeSet;
 use hornbook_base::clock::Now;
 use hornbook_search::Depth;
+use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 
 use super::cards::CardPayments;
@@ -71,6 +72,12 @@ pub struct Operation {
     /// Writes the text for models from the JSON of a reply. `None` if models read the JSON.
     pub model_text: Option<fn(&str) -> serde_json::Result<ModelText>>,
     pub(super) access: Access,
+}
+
+/// A schema that refers to no other schema.
+pub(crate) fn inline_schema(schema: impl FnOnce(&mut SchemaGenerator) -> Schema) -> serde_json::Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    schema(&mut settings.for_serialize().into_generator()).to_value()
 }
 
 /// The JSON object in the body of a call.

@@ -25,7 +25,6 @@ pub(super) struct Shelf<Kept> {
 }
 
 /// The changes of a code body from one edition to the next, with the first change of each node in both.
-#[derive(Default)]
 pub(crate) struct ChangesByNode {
     changes: Vec<LawChange>,
     by_old: HashMap<NodeOrdinal, u32>,

@@ -2,13 +2,11 @@
 
 use std::collections::HashSet;
 
-use schemars::SchemaGenerator;
-use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::arguments::NOT_FOR_TOOLS;
 use super::names::NamedThing;
-use crate::api::operation::Operation;
+use crate::api::operation::{Operation, inline_schema};
 use crate::api::parameters::{Need, Parameter, ParameterKind};
 
 /// The schema of a result is cut at the greatest depth at which it has at most this many bytes. Below that depth,
@@ -25,7 +23,7 @@ const REQUIRED_MAX: usize = 4;
 /// The schema of a tool's arguments.
 pub(super) fn input(operation: &Operation) -> Value {
     if let Some(body) = operation.body {
-        let mut schema = inline(|generator| (body.schema)(generator));
+        let mut schema = inline_schema(|generator| (body.schema)(generator));
         shorten(&mut schema, &["title", "$schema", "format", "additionalProperties"]);
         omit_null(&mut schema);
         list_choices(&mut schema);
@@ -96,7 +94,7 @@ fn type_of(kind: ParameterKind) -> Value {
 /// The schema of a tool's result: the answer of the operation, or the Error object. Clients check results
 /// against it.
 pub(super) fn output(operation: &Operation) -> Value {
-    let mut schema = inline(|generator| (operation.reply)(generator));
+    let mut schema = inline_schema(|generator| (operation.reply)(generator));
     shorten(&mut schema, &["title", "$schema", "format", "description", "minimum", "maximum", "default"]);
     let mut schema = within(&schema, OUTPUT_BYTES_MAX);
     if let Value::Object(schema) = &mut schema {
@@ -107,13 +105,6 @@ pub(super) fn output(operation: &Operation) -> Value {
         schema.insert("type".to_owned(), json!("object"));
     }
     schema
-}
-
-/// A schema that refers to no other schema.
-fn inline(schema: impl FnOnce(&mut SchemaGenerator) -> schemars::Schema) -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    let mut generator = settings.for_serialize().into_generator();
-    schema(&mut generator).to_value()
 }
 
 /// Removes what a list does not need.

@@ -133,8 +133,8 @@ pub(in crate::api) const OPERATION: Operation = Operation {
     summary: "What changed in the law from one edition to the next, or what will change",
     details: Some(
         "Every change says of which day it is: `effective` is the publisher's day, `edition` the day through which the newer edition is current, \
-         `first_seen` the day on which it was retrieved. Texts are compared without typography and spacing. A title or chapter that the newer \
-         edition lacks stands for all that was in it.",
+         `first_seen` the day on which it was retrieved. Texts are compared without typography and spacing. If the newer edition \
+         lacks a title or chapter, what was in it is not listed again.",
     ),
     route: route("/api/v1/changes", "/api/v1/changes?jurisdiction={jurisdiction}"),
     tool: law_tool(

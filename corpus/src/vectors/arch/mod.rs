@@ -7,6 +7,8 @@
 mod avx2;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod rows;
 mod scalar;
 
 /// Dimensions are a multiple of this, so no variant has a tail to handle.

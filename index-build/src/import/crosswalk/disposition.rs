@@ -11,18 +11,24 @@ pub(crate) struct Dispositions(HashMap<String, Vec<String>>);
 
 impl Dispositions {
     /// Reads the rows of a table with this head, if it is about the title. A former section of which only a part became
-    /// a section here, and one that became several, have no one number today: such rows add nothing. Neither do ranges,
-    /// which look like numbers with a dash.
-    pub(crate) fn read(&mut self, title: &str, head: &[String], rows: impl Iterator<Item = Vec<String>>) {
+    /// a section here, and one that is in several rows or became several sections, have no one number today: they add
+    /// nothing. Neither do ranges, which look like numbers with a dash.
+    pub(crate) fn read(&mut self, title: &str, head: &[String], rows: &[Vec<String>]) {
         let Some(former_title) = former_title(title, head) else { return };
+        let mut rows_of: HashMap<(&str, &str), usize> = HashMap::new();
+        let cells = rows.iter().filter_map(|row| row.first()).map(|cell| with_title(cell, former_title));
+        for (from, number) in cells.flat_map(|(from, list)| named_in(list).map(move |number| (from, number))) {
+            *rows_of.entry((from, number)).or_default() += 1;
+        }
         for row in rows {
             let [former, new] = row.as_slice() else { continue };
             let (Some((from, former)), Some((to, new))) = (sections(former, former_title), sections(new, title)) else {
                 continue;
             };
             if let ([new], true) = (new.as_slice(), to == title) {
+                let whole = former.iter().filter(|number| rows_of.get(&(from, **number)) == Some(&1));
                 let numbers = self.0.entry((*new).replace('–', "-")).or_default();
-                numbers.extend(former.iter().map(|number| citation(from, number)));
+                numbers.extend(whole.map(|number| citation(from, number)));
             }
         }
     }
@@ -46,9 +52,19 @@ fn former_title<'h>(title: &str, head: &'h [String]) -> Option<&'h str> {
         .then_some(former)
 }
 
+/// The title that a cell names, or that of its column, and the sections.
+fn with_title<'c>(cell: &'c str, title: &'c str) -> (&'c str, &'c str) {
+    cell.split_once(" U.S.C. ").unwrap_or((title, cell))
+}
+
+/// The numbers in a list, of whole sections and of those of which it names a part.
+fn named_in(list: &str) -> impl Iterator<Item = &str> {
+    list.split(", ").filter_map(|element| Some(number_at(element)?.0))
+}
+
 /// The title and the numbers of whole sections in a cell.
 fn sections<'c>(cell: &'c str, title: &'c str) -> Option<(&'c str, Vec<&'c str>)> {
-    let (title, list) = cell.split_once(" U.S.C. ").unwrap_or((title, cell));
+    let (title, list) = with_title(cell, title);
     let numbers: Option<Vec<&str>> = list.split(", ").map(section).collect();
     Some((title, numbers?)).filter(|(title, _)| title.bytes().all(|sign| sign.is_ascii_digit()) && !title.is_empty())
 }
@@ -67,7 +83,7 @@ mod tests {
     fn read(title: &str, head: [&str; 2], rows: &[[&str; 2]]) -> Dispositions {
         let owned = |texts: &[&str; 2]| texts.map(str::to_owned).to_vec();
         let mut found = Dispositions::default();
-        found.read(title, &owned(&head), rows.iter().map(owned));
+        found.read(title, &owned(&head), &rows.iter().map(owned).collect::<Vec<_>>());
         found
     }
 
@@ -86,6 +102,11 @@ mod tests {
             ["13 to 15", "6103"],
             ["16", "(Previously repealed)"],
             ["17", "6104"],
+            // A part of it is elsewhere.
+            ["18", "6104"],
+            ["18(b)", "6103"],
+            ["19", "6104"],
+            ["19", "6103"],
         ];
         let found = read("41", head, &rows);
         assert_eq!(found.of("6101"), ["41 U.S.C. § 5", "41 U.S.C. § 5a", "41 U.S.C. § 6a-1"]);

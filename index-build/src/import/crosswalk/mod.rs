@@ -339,7 +339,7 @@ mod tests {
     fn tables_of_the_title_are_about_the_numbers_that_it_began_with() {
         let mut dispositions = Dispositions::default();
         let head = ["Title 42 Former Sections", "Title 42 New Sections"].map(str::to_owned);
-        dispositions.read("42", &head, [["7", "93"].map(str::to_owned).to_vec()].into_iter());
+        dispositions.read("42", &head, &[["7", "93"].map(str::to_owned).to_vec()]);
         for (credit, formerly) in [
             (Some("(Pub. L. 111–350, § 3, Jan. 4, 2011, 124 Stat. 3787.)"), &["42 U.S.C. § 7"][..]),
             (Some("(Added Pub. L. 115–2, § 4(a), 98 Stat. 2280.)"), &[]),

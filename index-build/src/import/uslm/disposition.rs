@@ -12,7 +12,8 @@ pub(super) fn read(container: Node<'_, '_>, title: &str, found: &mut Disposition
         let rows = || table.descendants().filter(|row| row.tag_name().name() == "tr");
         let is_head = |row: &Node<'_, '_>| row.attribute("class") == Some("header");
         let Some(head) = rows().find(is_head) else { continue };
-        found.read(title, &cells(head), rows().filter(|row| row.attribute("class").is_none()).map(cells));
+        let rows: Vec<Vec<String>> = rows().filter(|row| row.attribute("class").is_none()).map(cells).collect();
+        found.read(title, &cells(head), &rows);
     }
 }
 
