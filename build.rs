@@ -23,7 +23,7 @@ fn main() {
 #[expect(clippy::disallowed_methods, reason = "cargo passes to build scripts in the environment what it knows")]
 fn pass_on_version() {
     let of_cargo = |name: &str| env::var(name).unwrap_or_else(|_| panic!("cargo sets {name} for build scripts"));
-    println!("cargo::rustc-env=HORNBOOK_BUILD_TARGET={}", of_cargo("TARGET"));
+    println!("cargo::rustc-env=BUILD_TARGET={}", of_cargo("TARGET"));
     println!("cargo::rerun-if-env-changed=SOURCE_COMMIT");
     let commit = env::var("SOURCE_COMMIT").ok().or_else(|| {
         if of_cargo("PROFILE") != "release" {
@@ -33,7 +33,7 @@ fn pass_on_version() {
         git(&["rev-parse", "--short=12", "HEAD"])
     });
     if let Some(commit) = commit {
-        println!("cargo::rustc-env=HORNBOOK_BUILD_COMMIT={commit}");
+        println!("cargo::rustc-env=BUILD_COMMIT={commit}");
     }
 }
 

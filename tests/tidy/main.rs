@@ -347,6 +347,14 @@ fn every_module_is_in_architecture_md() {
     }
 }
 
+/// `cargo run` passes on to the program what its build script sets, and the program refuses unknown settings.
+#[test]
+fn the_build_script_sets_no_variable_that_looks_like_a_setting() {
+    let script = text_of("build.rs");
+    assert!(script.contains("rustc-env=BUILD_TARGET="), "the build script sets no variable; was it moved?");
+    assert!(!script.contains("rustc-env=HORNBOOK_"), "build.rs: name the variable without HORNBOOK_");
+}
+
 fn every_source() -> Vec<Source> {
     let mut sources: Vec<Source> = PACKAGES.iter().flat_map(|root| package(root)).collect();
     sources.sort_by(|one, other| Path::new(&one.path).cmp(Path::new(&other.path)));
