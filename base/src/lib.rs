@@ -1,4 +1,4 @@
-//! What several packages share and what knows nothing of law: time and randomness as arguments, numbers and bytes as text,
+//! What several packages share and what knows nothing of law: time and randomness as arguments, numbers and bytes as text, roman numerals,
 //! invisible characters, files that users name or that are replaced whole, and a cache that is bounded in bytes.
 
 pub mod base64;
@@ -9,6 +9,7 @@ pub mod hex;
 pub mod invisible;
 pub mod random;
 pub mod regular_file;
+pub mod roman;
 pub mod sentence;
 pub mod thousands;
 pub mod whole_file;

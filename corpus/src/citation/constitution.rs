@@ -1,5 +1,7 @@
 //! Constitutions: `art. I, § 8, cl. 3`, `amend. XIV, § 1`, `pt. 1, art. 12`. Roman numerals are stored as digits.
 
+use hornbook_base::roman::from_roman;
+
 use super::forms::ConstitutionStyle;
 use super::number::{self, NumberMark, NumberShape};
 use super::tail::Expected;
@@ -7,6 +9,9 @@ use super::text::{CitationText, END, PILCROW, SECTION_SIGN};
 use super::value::{ConstitutionUnit, Unit};
 
 const PARTS_MAX: usize = 5;
+
+/// No constitution has this many articles; `CD` and `D` are letters.
+pub(super) const ARTICLES_MAX: u16 = 400;
 
 pub(super) type ConstitutionPath = Vec<(ConstitutionUnit, Box<str>)>;
 
@@ -124,7 +129,7 @@ fn read_roman(text: CitationText<'_>, pos: usize) -> Option<(Box<str>, usize)> {
     if !text.ends_word(end) {
         return None;
     }
-    if let Some(value) = from_roman(&letters) {
+    if let Some(value) = article_of(&letters) {
         let (sign, sign_len) = text.at(end);
         let letter = end + sign_len;
         let apart =
@@ -138,48 +143,9 @@ fn read_roman(text: CitationText<'_>, pos: usize) -> Option<(Box<str>, usize)> {
         return Some((value.to_string().into(), end));
     }
     let (roman, letter) = letters.split_at_checked(len.checked_sub(1)?)?;
-    from_roman(roman).map(|value| (format!("{value}{letter}").into(), end))
+    article_of(roman).map(|value| (format!("{value}{letter}").into(), end))
 }
 
-const ROMAN: [(u16, &str); 9] =
-    [(100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")];
-
-/// The value of a well-formed upper-case Roman numeral up to 399.
-fn from_roman(letters: &str) -> Option<u16> {
-    let mut rest = letters;
-    let mut value = 0;
-    for (unit, roman) in ROMAN {
-        while let Some(after) = rest.strip_prefix(roman) {
-            value += unit;
-            rest = after;
-        }
-    }
-    // The comparison with `to_roman` rejects forms such as `IIII` and `VX`.
-    (!letters.is_empty() && rest.is_empty() && value < 400 && to_roman(value) == letters).then_some(value)
-}
-
-pub(super) fn to_roman(mut value: u16) -> String {
-    let mut roman = String::new();
-    for (unit, letters) in ROMAN {
-        while value >= unit {
-            roman.push_str(letters);
-            value -= unit;
-        }
-    }
-    roman
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn roman_numerals_round_trip() {
-        for value in 1..400 {
-            assert_eq!(from_roman(&to_roman(value)), Some(value));
-        }
-        for bad in ["", "IIII", "VX", "IC", "ABC", "XIIIC"] {
-            assert_eq!(from_roman(bad), None, "{bad}");
-        }
-    }
+fn article_of(numeral: &str) -> Option<u16> {
+    from_roman(numeral).filter(|value| *value < ARTICLES_MAX)
 }

@@ -1,6 +1,8 @@
 //! The canonical form of a citation. Parsing it gives the same citation.
 
-use super::constitution::to_roman;
+use hornbook_base::roman::to_roman;
+
+use super::constitution::ARTICLES_MAX;
 use super::forms::{CodeCitationForm, ConstitutionStyle, TitlePlace};
 use super::grammar::Grammar;
 use super::value::{Citation, ConstitutionUnit, Locator, Unit, WordingKind};
@@ -108,15 +110,16 @@ fn write_parts(text: &mut String, parts: &[(ConstitutionUnit, Box<str>)], style:
 fn write_roman(text: &mut String, value: &str) {
     let digits = value.bytes().take_while(u8::is_ascii_digit).count();
     let (number, letters) = value.split_at(digits);
-    match number.parse::<u16>() {
-        Ok(number) if (1..400).contains(&number) && letters.len() <= 1 => {
-            text.push_str(&to_roman(number));
+    let numeral = number.parse().ok().filter(|number| *number < ARTICLES_MAX).and_then(to_roman);
+    match numeral.filter(|_| letters.len() <= 1) {
+        Some(numeral) => {
+            text.push_str(&numeral);
             if !letters.is_empty() {
                 text.push(' ');
                 text.push_str(letters);
             }
         }
-        _ => text.push_str(value),
+        None => text.push_str(value),
     }
 }
 

@@ -8,6 +8,8 @@
 
 use std::borrow::Cow;
 
+use hornbook_base::roman::{from_roman, to_roman};
+
 use crate::import::html::{Element, HtmlPart};
 use crate::pattern::Pattern;
 
@@ -209,8 +211,9 @@ fn value(label: &str, style: &str) -> Option<u32> {
 }
 
 fn roman_value(label: &str) -> Option<u32> {
-    const VALUE_MAX: u32 = 399;
-    (1..=VALUE_MAX).find(|value| roman(*value).as_deref() == Some(label))
+    // `d` and `m` are letters.
+    const VALUE_MAX: u16 = 399;
+    from_roman(label).filter(|value| *value <= VALUE_MAX).map(u32::from)
 }
 
 /// The last label of an item such as `(a) through (d) Repealed by Laws 2019`.
@@ -227,7 +230,7 @@ fn last_of_range(item: Element<'_>) -> Option<String> {
 fn counted(position: u32, style: &str) -> String {
     let number = match style {
         "a" | "A" => letters(position),
-        "i" | "I" => roman(position),
+        "i" | "I" => position.try_into().ok().and_then(to_roman),
         _ => None,
     };
     let number = number.unwrap_or_else(|| position.to_string());
@@ -241,35 +244,6 @@ fn letters(mut position: u32) -> Option<String> {
         position = (position - 1) / 26;
     }
     (!reversed.is_empty()).then(|| reversed.chars().rev().collect())
-}
-
-fn roman(mut position: u32) -> Option<String> {
-    const DIGITS: [(u32, &str); 13] = [
-        (1000, "M"),
-        (900, "CM"),
-        (500, "D"),
-        (400, "CD"),
-        (100, "C"),
-        (90, "XC"),
-        (50, "L"),
-        (40, "XL"),
-        (10, "X"),
-        (9, "IX"),
-        (5, "V"),
-        (4, "IV"),
-        (1, "I"),
-    ];
-    if !(1..4_000).contains(&position) {
-        return None;
-    }
-    let mut text = String::new();
-    for (value, digit) in DIGITS {
-        while position >= value {
-            text.push_str(digit);
-            position -= value;
-        }
-    }
-    Some(text)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
+use hornbook_base::roman::to_roman;
 use proptest::prelude::*;
 
-use super::token::written;
 use super::*;
 
 /// The labels of each line with their depths, such as `0(a)(1)`. A line without a label is only its depth.
@@ -169,8 +169,8 @@ fn flatten(items: &[Item], depth: usize, scheme: &Scheme, shared: bool, into: &m
             Alphabet::Number => at.to_string(),
             Alphabet::Small => letter(b'a'),
             Alphabet::Capital => letter(b'A'),
-            Alphabet::SmallRoman => written(at),
-            Alphabet::CapitalRoman => written(at).to_uppercase(),
+            Alphabet::SmallRoman => to_roman(at).unwrap().to_lowercase(),
+            Alphabet::CapitalRoman => to_roman(at).unwrap(),
         };
         match style.form {
             LabelPunctuation::Parentheses if shared && at == 1 && depth > 0 && !style.italic => {

@@ -1,5 +1,7 @@
 //! Reads the labels at the start of a paragraph, with all their possible readings.
 
+use hornbook_base::roman::from_roman;
+
 /// The maximum number of labels on one line: `(a)(1)(i)(A)`.
 const LABELS_MAX: usize = 8;
 
@@ -214,10 +216,10 @@ fn read_count(label: &str) -> Vec<(Alphabet, LabelPosition)> {
         push(Alphabet::Number, number.filter(|_| !main.starts_with('0')));
     } else if main.bytes().all(|byte| byte.is_ascii_lowercase()) {
         push(Alphabet::Small, letters(main.as_bytes(), b'a'));
-        push(Alphabet::SmallRoman, roman(main));
+        push(Alphabet::SmallRoman, roman(&main.to_ascii_uppercase()));
     } else if main.bytes().all(|byte| byte.is_ascii_uppercase()) {
         push(Alphabet::Capital, letters(main.as_bytes(), b'A'));
-        push(Alphabet::CapitalRoman, roman(&main.to_ascii_lowercase()));
+        push(Alphabet::CapitalRoman, roman(main));
     }
     readings
 }
@@ -252,34 +254,9 @@ fn letters(label: &[u8], first: u8) -> Option<u16> {
     }
 }
 
-/// The value of a correctly written roman numeral.
+/// The value of a roman numeral in capitals.
 fn roman(numeral: &str) -> Option<u16> {
-    const PARTS: [(u16, &str); 9] =
-        [(100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")];
-    let (mut rest, mut value) = (numeral, 0);
-    for (worth, part) in PARTS {
-        let repeats_max = if part.len() == 1 && matches!(worth, 1 | 10 | 100) { 3 } else { 1 };
-        for _ in 0..repeats_max {
-            if let Some(after) = rest.strip_prefix(part) {
-                rest = after;
-                value += worth;
-            }
-        }
-    }
-    // Also rejects forms such as `ivi`, which leave no rest either.
-    (rest.is_empty() && value > 0 && written(value) == numeral).then_some(value)
-}
-
-/// A number as a lower-case roman numeral.
-pub(super) fn written(mut value: u16) -> String {
-    const PARTS: [(u16, &str); 9] =
-        [(100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")];
-    let mut numeral = String::new();
-    for (worth, part) in PARTS {
-        while value >= worth {
-            numeral.push_str(part);
-            value -= worth;
-        }
-    }
-    numeral
+    // `d` and `m` are letters.
+    const VALUE_MAX: u16 = 399;
+    from_roman(numeral).filter(|value| *value <= VALUE_MAX)
 }
