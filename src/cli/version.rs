@@ -8,11 +8,7 @@ static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
     let features = [("encoder", cfg!(feature = "encoder")), ("postgres", cfg!(feature = "postgres"))];
     let features: Vec<&str> = features.into_iter().filter(|(_, is_on)| *is_on).map(|(name, _)| name).collect();
     let features = if features.is_empty() { "none".to_owned() } else { features.join(", ") };
-    format!(
-        "{}\ncommit: {commit}\nfeatures: {features}\ntarget: {}",
-        env!("CARGO_PKG_VERSION"),
-        env!("BUILD_TARGET")
-    )
+    format!("{}\ncommit: {commit}\nfeatures: {features}\ntarget: {}", env!("CARGO_PKG_VERSION"), env!("BUILD_TARGET"))
 });
 
 pub(super) fn long_version() -> &'static str {
