@@ -14,10 +14,11 @@ use hornbook_corpus::texts::{Span, TextDamaged};
 
 use crate::change::{ChangeKind, ChangedParts, LawChange};
 use crate::changes_file::BodyChanges;
+use crate::containers::container_name;
 use crate::content_match::{SHARE_MIN, shared_passages};
 use crate::credit::{acts, acts_added, is_of_earlier_year, is_older_than};
 use crate::edition::CodeEdition;
-use crate::words::{has_same_letters, has_same_words, words};
+use crate::words::{has_same_letters, has_same_words};
 
 /// Why editions could not be compared.
 #[derive(Debug, thiserror::Error)]
@@ -75,6 +76,7 @@ impl BodyPair<'_> {
         let mut changes = self.joined(&changes)?;
         self.name_ended_ranges(&mut changes)?;
         self.name_old_containers(&mut changes);
+        self.name_left_containers(&mut changes);
         self.leave_out_what_is_in_missing(&mut changes);
         self.order(&mut changes);
         Ok(changes)
@@ -111,23 +113,6 @@ impl BodyPair<'_> {
             }
         }
         Ok(false)
-    }
-
-    /// A container is not new if most of its provisions that only the newer edition has are older.
-    fn name_old_containers(&self, changes: &mut [LawChange]) {
-        let new = changes.iter().filter(|change| change.old.is_none() && is_provision(self.new, change.new));
-        let mut kinds: Vec<(u32, ChangeKind)> = new.filter_map(|change| Some((change.new?.0, change.kind))).collect();
-        kinds.sort_unstable();
-        for change in changes.iter_mut().filter(|change| change.kind == ChangeKind::Added) {
-            let Some(container) = change.new.filter(|node| !self.new.outline.is_provision(*node)) else { continue };
-            let range = self.new.outline.subtree(container);
-            let from = kinds.partition_point(|&(node, _)| node < range.start);
-            let within = kinds[from..].iter().take_while(|&&(node, _)| node < range.end);
-            let count = |kind: ChangeKind| within.clone().filter(|&&(_, other)| other == kind).count();
-            if count(ChangeKind::Found) > count(ChangeKind::Added) {
-                change.kind = ChangeKind::Found;
-            }
-        }
     }
 
     /// The node of the older edition with the id of a node of the newer one.
@@ -337,10 +322,6 @@ impl BodyPair<'_> {
     }
 }
 
-fn is_provision(of: &Snapshot, node: Option<NodeOrdinal>) -> bool {
-    node.is_some_and(|node| of.outline.is_provision(node))
-}
-
 fn has_no_notes(wording: &Wording) -> bool {
     wording.notes.is_empty() && wording.source_credit.is_none()
 }
@@ -350,19 +331,16 @@ fn credit_of<'s>(of: &'s Snapshot, record: &NodeRecord) -> Result<&'s str, TextD
     record.wordings[0].source_credit.map_or(Ok(""), |span| of.texts.get(span))
 }
 
-/// The level of a container, and the words of its heading.
-pub(crate) type ContainerName = (String, Vec<u64>);
-
-/// The name of a container, for comparing it with those of another edition.
-pub(crate) fn container_name(of: &Snapshot, container: NodeOrdinal) -> Result<ContainerName, CompareError> {
-    let NodeRecord { level, wordings, .. } = of.nodes.get(container)?;
-    let words = words(&wordings[0].heading.to_lowercase()).collect();
-    Ok((level.to_lowercase(), words))
+/// Publishers print headings now in capitals, now not, with other signs, and with remarks such as `[Repealed]`.
+fn has_same_heading(one: &str, other: &str) -> bool {
+    let (one, other) = (without_remark(one), without_remark(other));
+    has_same_words(one, other) || has_same_letters(&one.to_lowercase(), &other.to_lowercase())
 }
 
-/// Publishers print headings now in capitals, now not, and with other signs.
-fn has_same_heading(one: &str, other: &str) -> bool {
-    has_same_words(one, other) || has_same_letters(&one.to_lowercase(), &other.to_lowercase())
+/// A heading without the remark in brackets at its end. A heading that is only a remark keeps it.
+fn without_remark(heading: &str) -> &str {
+    let cut = heading.trim_end().strip_suffix(']').and_then(|inner| inner.rsplit_once('['));
+    cut.map(|(before, _)| before.trim_end()).filter(|before| !before.is_empty()).unwrap_or(heading)
 }
 
 /// What happened to a node that both editions have.

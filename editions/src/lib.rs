@@ -12,6 +12,7 @@
 mod change;
 mod changes_file;
 mod compare;
+mod containers;
 mod content_match;
 mod credit;
 mod difference;

@@ -99,7 +99,7 @@ fn each_kind_of_change_is_found_and_typography_is_none() {
         dir.path(),
         "2022-01-01",
         &[
-            chapter(1, "Buildings"),
+            chapter(1, "Buildings [Renamed]"),
             section(1, 1, "\"Board\"  means -- the board."),
             with(section(1, 2, "A fee is due within 14 days."), "effectiveFrom", json!("2021-07-01")),
             with(section(1, 4, "Repealed."), "status", json!("repealed")),
@@ -197,6 +197,30 @@ fn containers_of_one_name_are_joined_only_with_their_provisions() {
     let expected =
         ["added 3", "added ch. 2, part p3", "missing ch. 1, part p1", "moved ch. 2, part p4 from ch. 1, part p2"];
     assert_eq!(shown, expected);
+}
+
+#[test]
+fn a_division_is_new_or_missing_only_with_law_that_is() {
+    let part = |key: &str, heading: &str| {
+        json!({ "key": key, "parent": "c1", "level": "part", "number": key, "heading": heading,
+                "citation": format!("Code part {key}") })
+    };
+    let within = |key: &str, node: Value| with(node, "parent", json!(key));
+    let (lamps, ships) = (of_subject(1, "Lamps", 1), of_subject(2, "Ships", 2));
+    let old =
+        [part("p3", "Part III. Lamps"), within("p3", lamps.clone()), part("p4", "Ships"), within("p4", ships.clone())];
+    // The ships are in another division now, which is named anew; a third one is empty.
+    let new = [
+        part("q3", "PART 3 Lamps"),
+        within("q3", lamps),
+        part("q5", "Vessels"),
+        within("q5", ships),
+        part("q6", "[Reserved]"),
+    ];
+    assert_eq!(
+        shown_between(&old, &new),
+        ["found part q5", "moved 2", "notes part p4", "notes part q3 from part p3", "notes part q6"]
+    );
 }
 
 #[test]
