@@ -8,6 +8,7 @@
 //! FORMAT.md for the options.
 
 mod container;
+mod doubled_items;
 mod section;
 mod settings;
 
@@ -20,13 +21,16 @@ use crate::import::levels::Label;
 use crate::import::options;
 use crate::import::target::ImportTarget;
 use crate::order::SortKey;
-use crate::report::SourcePosition;
+use crate::report::{SourcePosition, WarningKind};
 use container::{CONTAINER, StateHtmlContainer};
 use section::StateHtmlSection;
 pub(crate) use settings::StateHtmlSettings;
 
 /// Why words such as `Sec.` before a number are left out.
 const INTRODUCTION: &str = "words that introduce a number or a source credit";
+
+/// Why the second copy of an item is left out.
+const COPY: &str = "items that a release prints a second time, with their labels";
 
 pub fn parse(document: &Document, target: ImportTarget<'_>) -> Parsed {
     options::read_by(document, target, |settings: &StateHtmlSettings| {
@@ -165,6 +169,10 @@ impl<'a> StateHtmlReader<'a> {
         }
         if !section.introductions.is_empty() {
             self.parsed.leave_out(INTRODUCTION, section.introductions.clone());
+        }
+        for copy in &section.copies {
+            self.parsed.warn(WarningKind::RepeatedText, position.clone(), format!("'{copy}' follows its own words"));
+            self.parsed.leave_out(COPY, copy.clone());
         }
         let handle = NodeHandle::new(self.target.key, &format!("section\n{}\n{place}", self.document.place));
         let parent = self.path.last().map(|own| own.handle);

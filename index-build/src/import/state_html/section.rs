@@ -4,6 +4,7 @@ use hornbook_corpus::layout::Layout;
 use hornbook_corpus::outline::Status;
 
 use super::container::{CONTAINER, StateHtmlContainer, TITLE};
+use super::doubled_items;
 use super::settings::StateHtmlSettings;
 use crate::content::{Content, ContentNote};
 use crate::effect::{self, Effect};
@@ -35,6 +36,8 @@ pub(super) struct StateHtmlSection {
     notes: Vec<ContentNote>,
     /// Words that only introduce its number or its credit: `Sec.`, `of`.
     pub(super) introductions: String,
+    /// Items that the release prints a second time.
+    pub(super) copies: Vec<String>,
     /// Errors and doubts about it, with their lines.
     pub(super) faults: Vec<(WarningKind, u32, String)>,
 }
@@ -59,6 +62,7 @@ impl StateHtmlSection {
             section.introduce(&lead);
             section.credit = Some(credit);
         }
+        section.copies = doubled_items::remove(&mut section.text, &mut section.layout);
         section.end_by_remarks();
         section.notes = notes(after, settings);
         section.faults.extend(section.empty().map(|what| (WarningKind::EmptyProvision, heading.line(), what)));
@@ -367,7 +371,7 @@ fn cut_last_line(text: &mut String, layout: &mut Layout, settings: &StateHtmlSet
     Some(credit[lead_bytes..].trim_start().to_owned())
 }
 
-fn cut(text: &mut String, layout: &mut Layout, start: usize, end: usize) -> String {
+pub(super) fn cut(text: &mut String, layout: &mut Layout, start: usize, end: usize) -> String {
     let credit = text[start..end].to_owned();
     let kept = text[..start].trim_end().len();
     // If nothing precedes the credit, the line feed after it is removed too.
