@@ -17,7 +17,7 @@ fuzz_target!(|bytes: &[u8]| {
     for import in [native::import, provisions_jsonl::import] {
         let mut gatherer = Gatherer::new(&std::env::temp_dir()).expect("a temporary file");
         let (mut warnings, mut mistakes) = (Warnings::default(), Mistakes::default());
-        let mut intake = SourceIntake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
+        let mut intake = SourceIntake::new(&mut gatherer, &mut warnings, &mut mistakes);
         let options = toml::Table::new();
         let target = target(&options);
         let mut reader = bytes;

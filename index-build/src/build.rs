@@ -387,8 +387,7 @@ impl BuildContext<'_> {
                     mistakes.add(self.options.plan.display(), what);
                     continue;
                 }
-                let mut intake =
-                    SourceIntake { gatherer: &mut gatherer, warnings: &mut *warnings, mistakes: &mut mistakes };
+                let mut intake = SourceIntake::new(&mut gatherer, &mut *warnings, &mut mistakes);
                 let counted = words.entry(*number).or_default();
                 match read_source(*number, source, key, self.options.progress, &mut intake, counted) {
                     Ok(()) => {}

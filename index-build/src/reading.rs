@@ -38,6 +38,10 @@ pub(crate) fn read_source(
         ReadMode::Lines(read) => source_files::for_each(&source.path, member, |file| {
             let mut counted = CountedLines::new(file.reader, form, words);
             stage.add(read(SourceFile { place: file.place, reader: &mut counted }, target, intake)?);
+            drop(counted);
+            for (reason, text) in intake.left_out.drain(..) {
+                words.leave_out(reason, &text);
+            }
             Ok::<(), ImportError>(())
         })?,
         ReadMode::Documents { parse, wants } => {

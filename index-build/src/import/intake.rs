@@ -19,9 +19,15 @@ pub struct SourceIntake<'a> {
     pub gatherer: &'a mut Gatherer,
     pub warnings: &'a mut Warnings,
     pub mistakes: &'a mut Mistakes,
+    /// Words of the file that is read line by line which are left out on purpose, with the kind of words.
+    pub left_out: Vec<(&'static str, String)>,
 }
 
-impl SourceIntake<'_> {
+impl<'a> SourceIntake<'a> {
+    pub fn new(gatherer: &'a mut Gatherer, warnings: &'a mut Warnings, mistakes: &'a mut Mistakes) -> Self {
+        Self { gatherer, warnings, mistakes, left_out: Vec::new() }
+    }
+
     pub fn add(&mut self, node: NewNode) -> Result<(), ImportError> {
         if let Some(bytes) = too_long(&node.content) {
             // Not passed to the gatherer, because later steps do not expect such a long text.

@@ -5,6 +5,7 @@
 pub(crate) mod batch;
 pub(crate) mod cfr;
 pub mod cfr_annual;
+mod converted_text;
 pub(crate) mod crosswalk;
 pub mod document;
 pub mod ecfr;

@@ -371,7 +371,7 @@ mod tests {
             options: &toml::Table::new(),
         };
         let file = SourceFile { place: "x.jsonl".into(), reader: &mut text.as_bytes() };
-        let mut intake = SourceIntake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
+        let mut intake = SourceIntake::new(&mut gatherer, &mut warnings, &mut mistakes);
         let read = import(file, target, &mut intake);
         if !mistakes.is_empty() {
             return Err(mistakes.to_string());

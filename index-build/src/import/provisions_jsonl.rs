@@ -10,10 +10,10 @@ use serde::Deserialize;
 
 use crate::content::{Content, ContentNote, NewNode, NodeHandle, OnRepeat};
 use crate::effect;
+use crate::import::converted_text::ConvertedText;
 use crate::import::crosswalk::{self, Crosswalk, Dispositions, SectionWords};
 use crate::import::intake::{ImportError, SourceIntake};
 use crate::import::json_line::{self, Field, FieldShape, nullable, required};
-use crate::import::labels::{Scheme, layout_of};
 use crate::import::levels::Label;
 use crate::import::remark::{REMARK_BYTES_MAX, named_status};
 use crate::import::slug::slug;
@@ -63,18 +63,22 @@ pub fn import(
     let name = file.place.clone();
     let mut count = 0;
     let parse = |_: u32, text: &str| {
-        let line: ProvisionLine = json_line::parse(text, FIELDS)?;
+        let mut line: ProvisionLine = json_line::parse(text, FIELDS)?;
         check(&line, target).map_err(|mistake| vec![mistake])?;
-        let layout = layout_of(&line.text, &Scheme::found());
-        Ok::<_, Vec<String>>((line, layout))
+        let mut converted = ConvertedText::read(std::mem::take(&mut line.text));
+        line.text = std::mem::take(&mut converted.text);
+        Ok::<_, Vec<String>>((line, converted))
     };
     parse_lines(file, LINE_BYTES_MAX, parse, |number, parsed| {
         let position = SourcePosition { file: name.clone(), line: Some(number) };
         match parsed {
-            Ok((line, layout)) => {
+            Ok((line, converted)) => {
                 let parent = add_containers(&line, target, intake, &position)?;
                 let mut provision = provision(line, parent, target, &position, intake.warnings);
-                provision.content.layout = layout;
+                provision.content.layout = converted.layout;
+                // Marks of the layout name footnotes by their place among the notes.
+                provision.content.notes.splice(0..0, converted.footnotes);
+                intake.left_out.extend(converted.left_out);
                 intake.add(provision)?;
                 count += 1;
                 Ok(())
@@ -322,7 +326,7 @@ mod tests {
         };
         let text = lines.join("\n");
         let file = SourceFile { place: "x.jsonl".into(), reader: &mut text.as_bytes() };
-        let mut intake = SourceIntake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
+        let mut intake = SourceIntake::new(&mut gatherer, &mut warnings, &mut mistakes);
         import(file, target, &mut intake).map_err(|error| error.to_string())?;
         let tree = gatherer.finish_body(&mut warnings, &mut mistakes).unwrap();
         if !mistakes.is_empty() {

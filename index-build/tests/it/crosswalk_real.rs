@@ -32,7 +32,7 @@ fn gone_in_2016() -> Option<Vec<Content>> {
     let mut gatherer = Gatherer::new(dir.path()).unwrap();
     let (mut warnings, mut mistakes) = (Warnings::default(), Mistakes::default());
     let read = for_each(&path, None, |file: SourceFile<'_>| {
-        let mut intake = SourceIntake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
+        let mut intake = SourceIntake::new(&mut gatherer, &mut warnings, &mut mistakes);
         provisions_jsonl::import(file, target("United States Code", "us/usc"), &mut intake).unwrap();
         Ok::<(), SourceError>(())
     });

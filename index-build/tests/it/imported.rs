@@ -69,7 +69,7 @@ pub(crate) fn import(documents: &[Document], source: &Source<'_>) -> Imported {
     let (mut warnings, mut mistakes) = (Warnings::default(), Mistakes::default());
     let target = target(source);
     for document in documents {
-        let mut intake = SourceIntake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
+        let mut intake = SourceIntake::new(&mut gatherer, &mut warnings, &mut mistakes);
         match intake.take(parse(document, target)) {
             Ok(()) | Err(ImportError::TooManyMistakes) => {}
             Err(error) => panic!("{error}"),

@@ -64,7 +64,7 @@ fn of_lines(plan: &OpenLawSource) -> Provisions {
     let path = corpora().unwrap().join(plan.lines);
     let jurisdiction = if plan.key.starts_with("dc") { "DC" } else { "MD" };
     source_files::for_each(&path, None, |file| {
-        let mut intake = SourceIntake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
+        let mut intake = SourceIntake::new(&mut gatherer, &mut warnings, &mut mistakes);
         provisions_jsonl::import(file, ImportTarget { jurisdiction, ..plan.target() }, &mut intake).map(drop)
     })
     .unwrap();

@@ -146,7 +146,7 @@ pub(crate) fn import(documents: &[Document], plan: &OpenLawSource) -> Result<(Ve
     let mut gatherer = Gatherer::new(dir.path()).unwrap();
     let (mut warnings, mut mistakes) = (Warnings::default(), Mistakes::default());
     let parsed: Vec<Parsed> = documents.par_iter().map(|document| open_law::parse(document, plan.target())).collect();
-    let mut intake = SourceIntake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
+    let mut intake = SourceIntake::new(&mut gatherer, &mut warnings, &mut mistakes);
     for parsed in parsed {
         match intake.take(parsed) {
             Ok(()) | Err(ImportError::TooManyMistakes) => {}

@@ -38,7 +38,7 @@ fn flat_keys(path: &Path, key: &str) -> BTreeSet<String> {
         options: &options,
     };
     source_files::for_each(path, None, |file| {
-        let mut intake = SourceIntake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
+        let mut intake = SourceIntake::new(&mut gatherer, &mut warnings, &mut mistakes);
         provisions_jsonl::import(file, target, &mut intake).map(|_| ())
     })
     .unwrap();

@@ -249,7 +249,7 @@ fn volumes_of_one_title_share_its_containers() {
     for (volume, text) in volumes.into_iter().enumerate() {
         let document = Document { place: format!("volume-{volume}.xml"), bytes: text.into_bytes() };
         let parsed = uslm::parse(&document, target("Code of Federal Regulations", "us/cfr"));
-        let mut intake = SourceIntake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
+        let mut intake = SourceIntake::new(&mut gatherer, &mut warnings, &mut mistakes);
         intake.take(parsed).unwrap();
     }
     let tree = gatherer.finish_body(&mut warnings, &mut mistakes).unwrap();

@@ -3,6 +3,7 @@
 use roxmltree::Node;
 
 use super::text::{is_footnote, is_group_of_notes};
+use crate::import::converted_text::SIGNS;
 use crate::import::document::Parsed;
 
 /// Records the words that are left out. Footnote signs become marks, and the heading over a group
@@ -12,7 +13,7 @@ pub(super) fn name(root: Node<'_, '_>, parsed: &mut Parsed) {
         let is_sign = node.attribute("class") == Some("footnoteRef")
             || node.has_tag_name("num") && node.parent_element().is_some_and(is_footnote);
         if is_sign {
-            parsed.leave_out("signs of footnotes, which become marks", words_in(node));
+            parsed.leave_out(SIGNS, words_in(node));
         } else if is_group_of_notes(node) {
             parsed.leave_out("headings over groups of notes", words_in(node));
         }

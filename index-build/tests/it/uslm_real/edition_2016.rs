@@ -56,7 +56,7 @@ fn ids_stay_the_same_when_the_source_changes() {
     let (mut warnings, mut mistakes) = (Warnings::default(), Mistakes::default());
     let text = lines.join("\n");
     let file = SourceFile { place: "2016".into(), reader: &mut text.as_bytes() };
-    let mut intake = SourceIntake { gatherer: &mut gatherer, warnings: &mut warnings, mistakes: &mut mistakes };
+    let mut intake = SourceIntake::new(&mut gatherer, &mut warnings, &mut mistakes);
     provisions_jsonl::import(file, target("United States Code", "us/usc"), &mut intake).unwrap();
     let tree = gatherer.finish_body(&mut warnings, &mut mistakes).unwrap();
     assert!(mistakes.is_empty(), "{mistakes}");
