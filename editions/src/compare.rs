@@ -14,7 +14,7 @@ use hornbook_corpus::texts::{Span, TextDamaged};
 
 use crate::change::{ChangeKind, ChangedParts, LawChange};
 use crate::changes_file::BodyChanges;
-use crate::containers::container_name;
+use crate::container_name::container_name;
 use crate::content_match::{SHARE_MIN, shared_passages};
 use crate::credit::{acts, acts_added, is_of_earlier_year, is_older_than};
 use crate::edition::CodeEdition;

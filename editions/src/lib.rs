@@ -12,6 +12,7 @@
 mod change;
 mod changes_file;
 mod compare;
+mod container_name;
 mod containers;
 mod content_match;
 mod credit;

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::change::{ChangeKind, ChangedParts, LawChange};
 use crate::compare::{BodyPair, CompareError};
-use crate::containers::{ContainerName, container_name};
+use crate::container_name::{ContainerName, container_name};
 use crate::content_match::{TextPrint, match_by_content, shared_passages};
 use crate::words::has_same_words;
 

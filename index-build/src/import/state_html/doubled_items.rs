@@ -5,7 +5,7 @@
 
 use hornbook_corpus::layout::Layout;
 
-use super::section::cut;
+use super::cutting::cut;
 use crate::pattern::Pattern;
 
 /// Removes the second copies from a text, and returns them.

@@ -8,6 +8,7 @@
 //! FORMAT.md for the options.
 
 mod container;
+mod cutting;
 mod doubled_items;
 mod section;
 mod settings;
