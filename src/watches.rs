@@ -201,7 +201,8 @@ impl WatchWork {
         if let Some(seen) = self.seen.as_ref().filter(|seen| seen.id() == id) {
             return Ok(Arc::clone(seen));
         }
-        Corpus::open_kept(&self.reporter.data, id).map(Arc::new)
+        let synonyms = Arc::clone(self.reporter.service.corpus().engine().synonyms());
+        Corpus::open_kept(&self.reporter.data, id, synonyms).map(Arc::new)
     }
 
     /// Returns to how many keys something was reported.

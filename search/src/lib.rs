@@ -83,4 +83,4 @@ pub use snippet::{Highlight, SNIPPET_CHARS_MAX, ShownHit, Snippet};
 pub use stages::{Stage, StageMicros};
 pub use suggest::{SUGGESTIONS_MAX, SuggestRequest, SuggestResponse, Suggestion};
 pub use tuning::{DeepTuning, FieldTuning, KindTuning, Tuning};
-pub use understand::{QueryKind, check_query};
+pub use understand::{QueryKind, SynonymFault, SynonymFaults, SynonymTable, check_query};

@@ -13,7 +13,7 @@ use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::texts::TextDamaged;
 use hornbook_corpus::validity::ShownWording;
 use hornbook_editions::{CodeEdition, CompareError};
-use hornbook_search::{Engine, LawOnDay, SearchError};
+use hornbook_search::{Engine, LawOnDay, SearchError, SynonymTable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::OnceCell;
@@ -92,13 +92,22 @@ pub struct NodeLink<'s> {
 impl Corpus {
     /// A snapshot without a shelf.
     pub fn new(snapshot: Arc<Snapshot>) -> Result<Self, SearchError> {
-        let shelf = Shelf::alone(&snapshot);
-        Self::with_shelf(snapshot, shelf)
+        Self::with_synonyms(snapshot, Arc::default())
     }
 
-    pub(super) fn with_shelf(snapshot: Arc<Snapshot>, shelf: Shelf<Self>) -> Result<Self, SearchError> {
+    /// A snapshot without a shelf, with synonyms of the operator's own.
+    pub fn with_synonyms(snapshot: Arc<Snapshot>, synonyms: Arc<SynonymTable>) -> Result<Self, SearchError> {
+        let shelf = Shelf::alone(&snapshot);
+        Self::with_shelf(snapshot, synonyms, shelf)
+    }
+
+    pub(super) fn with_shelf(
+        snapshot: Arc<Snapshot>,
+        synonyms: Arc<SynonymTable>,
+        shelf: Shelf<Self>,
+    ) -> Result<Self, SearchError> {
         Ok(Self {
-            engine: Engine::new(snapshot)?,
+            engine: Engine::with_synonyms(snapshot, synonyms)?,
             coverage: DayCache::default(),
             coverage_of_law: DayCache::default(),
             code_bodies: OnceLock::new(),

@@ -51,6 +51,7 @@ pub(crate) mod openapi;
 pub mod operation;
 pub mod operations;
 pub mod order_payments;
+pub mod own_synonyms;
 pub(crate) mod page_links;
 pub mod parameters;
 pub mod pinned_snapshot;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use hornbook::api::corpus::Corpus;
+use hornbook::api::own_synonyms::read_synonyms;
 use hornbook::api::service::{Service, ServiceParts};
 use hornbook::client::ServerAddress;
 use hornbook::mcp::{Backend, Forward, Local, MCP_PATH, Mcp, serve};
@@ -118,7 +119,9 @@ struct LocalService {
 impl LocalService {
     fn open(snapshot: Option<PathBuf>, options: &GlobalOptions) -> Result<Self, Box<dyn Error>> {
         let config = options.configuration()?;
-        let corpus = Arc::new(Corpus::new(Arc::new(Snapshot::open(&options.snapshot(snapshot)?)?))?);
+        let snapshot = Arc::new(Snapshot::open(&options.snapshot(snapshot)?)?);
+        let synonyms = read_synonyms(config.search.synonyms.as_deref())?;
+        let corpus = Arc::new(Corpus::with_synonyms(snapshot, synonyms)?);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
         let state = tempfile::tempdir()?;
         let mut tariff = Tariff::CONTRACT;

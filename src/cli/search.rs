@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use hornbook::api::own_synonyms::read_synonyms;
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_search::{
@@ -68,6 +69,11 @@ pub(crate) struct Search {
     #[arg(long)]
     explain: bool,
 
+    /// Search with these synonyms beside the program's, to try a file before search.synonyms names
+    /// it; --explain shows what they add
+    #[arg(long, value_name = "FILE")]
+    synonyms: Option<PathBuf>,
+
     #[command(flatten)]
     as_of: AsOf,
 }
@@ -90,7 +96,8 @@ pub(super) fn depth_parser() -> impl TypedValueParser<Value = DepthChoice> {
 impl Search {
     pub(super) fn run(self, options: &GlobalOptions) -> CommandResult {
         let (folder, query) = snapshot_and_text("search", &self.words)?;
-        let engine = Engine::new(Arc::new(Snapshot::open(&options.snapshot(folder)?)?))?;
+        let synonyms = read_synonyms(self.synonyms.as_deref())?;
+        let engine = Engine::with_synonyms(Arc::new(Snapshot::open(&options.snapshot(folder)?)?), synonyms)?;
         let filter = self.filters.read(engine.snapshot())?;
         let request = SearchRequest {
             mode: self.mode,

@@ -71,6 +71,8 @@ settings! {
     search: SearchSection {
         depth: SearchDepth = DefaultValue::Text("auto"),
             "search depth of calls that do not choose one, if the snapshot has a sentence encoder: fast, deep, or deep only for questions (auto)";
+        synonyms: Option<PathBuf> = DefaultValue::None,
+            "file with synonyms of your own: what people say, '>', what your law says, a row a line; read at start and by 'hornbook reload'; 'hornbook search --synonyms FILE' tries it";
         deep_permits: NonZeroU32 = DefaultValue::Derived(half_the_cores, "one per two cores"), "maximum number of deep searches that run at the same time";
     }
     mcp: McpSection {

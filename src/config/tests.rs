@@ -165,6 +165,7 @@ fn every_value_in_force_has_its_origin() {
         "snapshots.share",
         "server.cross_origins",
         "server.proxies",
+        "search.synonyms",
         "mcp.hosts",
         "mcp.origins",
         "tls.certificate",

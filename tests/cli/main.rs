@@ -12,6 +12,7 @@ mod eval;
 mod fetching;
 mod killed_builds;
 mod killed_commands;
+mod own_synonyms;
 mod packs;
 mod people;
 mod publisher;

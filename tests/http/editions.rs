@@ -66,7 +66,7 @@ impl TwoEditions {
     }
 
     pub(crate) fn serve(&self, server: &TestServer) {
-        server.service.reload_snapshot(self.data.path()).unwrap();
+        server.service.reload_snapshot(self.data.path(), None).unwrap();
     }
 }
 
@@ -315,7 +315,7 @@ fn a_damaged_edition_is_not_shelved_and_the_service_goes_on() {
     let server = TestServer::start(generous_tariff());
     editions.serve(&server);
     editions.shelve(&["0123".to_owned()]);
-    let error = server.service.reload_snapshot(editions.data.path()).unwrap_err().to_string();
+    let error = server.service.reload_snapshot(editions.data.path(), None).unwrap_err().to_string();
     assert!(error.contains("0123"), "{error}");
     let key = server.create_full_key();
     assert_eq!(server.get("/api/v1/coverage", &key).header("x-corpus-snapshot"), editions.new);

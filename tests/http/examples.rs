@@ -132,7 +132,7 @@ fn every_example_finds_what_it_promises() {
     check_examples(&server);
     let of_sample = samples(&server);
     let data = small_law();
-    server.service.reload_snapshot(data.path()).unwrap();
+    server.service.reload_snapshot(data.path(), None).unwrap();
     check_examples(&server);
     assert!(samples(&server).iter().all(|sample| !of_sample.contains(sample)), "{:?}", samples(&server));
     assert_eq!(format!("{:?}", Examples::of(&ENGINE)), format!("{:?}", Examples::of(&ENGINE)));
@@ -142,7 +142,7 @@ fn every_example_finds_what_it_promises() {
 fn a_new_key_has_an_example_that_it_may_call() {
     let server = start_with_account_pages();
     let data = small_law();
-    server.service.reload_snapshot(data.path()).unwrap();
+    server.service.reload_snapshot(data.path(), None).unwrap();
     let mut browser = Browser::approved(&server, "jane");
     for (scope, path) in [
         ("search", "/api/v1/search?"),
@@ -174,7 +174,7 @@ fn a_snapshot_without_law_shows_no_examples_of_law() {
     fs::write(sources.join("plan.toml"), plan).unwrap();
     build_into(&sources, data.path());
     for server in [open(), start_with_closed_search()] {
-        server.service.reload_snapshot(data.path()).unwrap();
+        server.service.reload_snapshot(data.path(), None).unwrap();
         assert_eq!(samples(&server), []);
         let called: Vec<String> = calls(&docs(&server)).collect();
         let is_of_law = |call: &String| ["/search", "/node", "/resolve", "/suggest"].iter().any(|of| call.contains(of));

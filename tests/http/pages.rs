@@ -196,7 +196,7 @@ fn a_source_key_that_begins_like_another_path_is_served_by_id() {
     fs::write(sources.join("law.jsonl"), line.to_string()).unwrap();
     build_into(&sources, data.path());
     let server = open();
-    server.service.reload_snapshot(data.path()).unwrap();
+    server.service.reload_snapshot(data.path(), None).unwrap();
     let api_key = server.create_full_key();
     for key in keys {
         let id = NodeId::from_source_key(&format!("{key}/s1"));
@@ -490,7 +490,7 @@ pub(crate) fn data_of(lines: &[Value]) -> tempfile::TempDir {
 /// A server whose pages are open, with this law.
 pub(crate) fn serving(lines: &[Value]) -> (TestServer, tempfile::TempDir) {
     let (server, data) = (open(), data_of(lines));
-    server.service.reload_snapshot(data.path()).unwrap();
+    server.service.reload_snapshot(data.path(), None).unwrap();
     (server, data)
 }
 
@@ -522,7 +522,7 @@ fn hostile_text_is_escaped() {
     fs::write(sources.join("law.jsonl"), lines.map(|line| line.to_string()).join("\n")).unwrap();
     build_into(&sources, data.path());
     let server = open();
-    server.service.reload_snapshot(data.path()).unwrap();
+    server.service.reload_snapshot(data.path(), None).unwrap();
     let key = server.create_full_key();
     let bodies = server.get("/api/v1/code-bodies", &key).json();
     let body = bodies["codeBodies"][0]["id"].as_str().unwrap().to_owned();

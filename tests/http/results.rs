@@ -168,7 +168,7 @@ fn law_in_force_is_a_choice_of_the_search_form() {
             "citation": status, "text": "Lamps burn at night.", "status": status })
     }));
     let server = open();
-    server.service.reload_snapshot(data.path()).unwrap();
+    server.service.reload_snapshot(data.path(), None).unwrap();
     let any = request(&server, "/?q=lamps").text();
     assert!(any.contains("<select name=\"status\"><option value=\"\">Any status</option><option value=\"current\">"));
     let in_force = request(&server, "/?q=lamps&status=current").text();

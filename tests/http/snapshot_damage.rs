@@ -34,7 +34,7 @@ impl ServerWithSnapshot {
         let (name, _) = &corpora.snapshots[1];
         let folder = corpora.data.path().join("snapshots").join(name);
         let server = TestServer::start(generous_tariff());
-        server.service.reload_snapshot(corpora.data.path()).unwrap();
+        server.service.reload_snapshot(corpora.data.path(), None).unwrap();
         assert_eq!(server.service.corpus().id(), name);
         let key = server.create_full_key();
         Self { corpora, folder, server, key }
@@ -139,7 +139,7 @@ fn damaged_text_is_a_500_on_every_path() {
     assert_eq!(server.metric_value("hornbook_snapshot_intact"), 0.0);
     assert_eq!(json(&node).json()["text"], before["text"], "undamaged text is no longer answered");
     // After the snapshot is restored and reloaded.
-    server.service.reload_snapshot(served.corpora.data.path()).unwrap();
+    server.service.reload_snapshot(served.corpora.data.path(), None).unwrap();
     assert_eq!(served.readiness(), (200, "ready".to_owned()));
     assert_eq!(server.metric_value("hornbook_snapshot_intact"), 1.0);
 }

@@ -107,7 +107,7 @@ impl Client {
 fn swaps_under_load_fail_no_request_and_mix_no_snapshots() {
     let corpora = TwoSnapshots::build();
     let server = TestServer::start(generous_tariff());
-    server.service.reload_snapshot(corpora.data.path()).unwrap();
+    server.service.reload_snapshot(corpora.data.path(), None).unwrap();
     let key = server.create_full_key();
     let path = "/api/v1/search?q=landlord+lessorly+deposit&limit=5";
     let (_, _, found) = Client::new(server.address, &key).get(path);
@@ -143,7 +143,7 @@ fn swaps_under_load_fail_no_request_and_mix_no_snapshots() {
         for swap in 0..SWAPS {
             let (snapshot, _) = &corpora.snapshots[swap % 2];
             corpora.set_current(snapshot);
-            assert_eq!(&server.service.reload_snapshot(corpora.data.path()).unwrap().snapshot, snapshot);
+            assert_eq!(&server.service.reload_snapshot(corpora.data.path(), None).unwrap().snapshot, snapshot);
         }
         done.store(true, Ordering::Relaxed);
         for client in clients {
@@ -158,7 +158,7 @@ fn a_bad_snapshot_is_refused_with_the_reason_and_the_old_one_stays() {
     let server = TestServer::start(generous_tariff());
     let (good, _) = &corpora.snapshots[0];
     corpora.set_current(good);
-    server.service.reload_snapshot(corpora.data.path()).unwrap();
+    server.service.reload_snapshot(corpora.data.path(), None).unwrap();
     let key = server.create_full_key();
     let still_good = || {
         let answer = server.get("/api/v1/search?q=landlord", &key);
@@ -168,12 +168,12 @@ fn a_bad_snapshot_is_refused_with_the_reason_and_the_old_one_stays() {
     let bad = corpora.data.path().join("snapshots").join(&corpora.snapshots[1].0);
     flip_middle_bit(&bad.join("texts.bin"));
     corpora.set_current(&corpora.snapshots[1].0);
-    let error = server.service.reload_snapshot(corpora.data.path()).unwrap_err().to_string();
+    let error = server.service.reload_snapshot(corpora.data.path(), None).unwrap_err().to_string();
     assert!(error.contains("texts.bin") && error.contains("damaged"), "{error}");
     still_good();
 
     corpora.set_current("nowhere");
-    let error = server.service.reload_snapshot(corpora.data.path()).unwrap_err().to_string();
+    let error = server.service.reload_snapshot(corpora.data.path(), None).unwrap_err().to_string();
     assert!(error.contains("hornbook build"), "{error}");
     still_good();
 }

@@ -404,7 +404,7 @@ fn hostile_names_are_shown_and_long_tables_have_pages() {
     fs::write(sources.join("zones.geojson"), collection.to_string()).unwrap();
     build_into(&sources, data.path());
     let server = open();
-    server.service.reload_snapshot(data.path()).unwrap();
+    server.service.reload_snapshot(data.path(), None).unwrap();
     let chosen = "/zoning/XB-A?zone=Z150%22%3E%3Cimg%20src=x%3E";
     for path in ["/zoning", "/coverage", "/zoning/XB-A", chosen, "/zoning/XB-A?zone=%E2%80%AE%3Cimg%3E"] {
         let page = request(&server, path);

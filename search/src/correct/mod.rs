@@ -135,6 +135,7 @@ impl Engine {
         self.snapshot().spelling.nodes_with(word) <= self.rare_documents()
             && !is_english(word)
             && !has_synonym_entry(word)
+            && !self.synonyms.has_word(word)
             && !is_known_word(word)
     }
 

@@ -35,7 +35,7 @@ use crate::resolve::tables::ResolveTables;
 use crate::semantic::{self, QueryVectors, SemanticCandidate, SemanticLimits};
 use crate::stages::{Stage, Stopwatch};
 use crate::tuning::Tuning;
-use crate::understand::{ParseOptions, ParsedQuery, QueryKind, QueryWord, check_query, understand};
+use crate::understand::{ParseOptions, ParsedQuery, QueryKind, QueryWord, SynonymTable, check_query, understand};
 use crate::word_sequence::mark_sequences;
 
 /// Searches one snapshot.
@@ -50,6 +50,8 @@ pub struct Engine {
     source_dates: Vec<Option<Day>>,
     pub(super) resolve_tables: ResolveTables,
     tuning: Tuning,
+    /// The operator's own, beside those of the program.
+    pub(super) synonyms: Arc<SynonymTable>,
 }
 
 impl fmt::Debug for Engine {
@@ -99,6 +101,11 @@ impl Engine {
         Self::with_tuning(snapshot, Tuning::default())
     }
 
+    /// Opens a snapshot, with synonyms of the operator's own.
+    pub fn with_synonyms(snapshot: Arc<Snapshot>, synonyms: Arc<SynonymTable>) -> Result<Self, SearchError> {
+        Ok(Self { synonyms, ..Self::new(snapshot)? })
+    }
+
     /// Opens a snapshot with another tuning, for measurements.
     pub fn with_tuning(snapshot: Arc<Snapshot>, tuning: Tuning) -> Result<Self, SearchError> {
         let keyword_dir = snapshot.dir().join(keyword::DIRECTORY_NAME);
@@ -117,11 +124,28 @@ impl Engine {
         let likeness = SimilarityCurve::of(&tuning);
         let places = Places::of(&snapshot.catalogue);
         let resolve_tables = ResolveTables::default();
-        Ok(Self { keyword, rarity, likeness, law, places, source_dates: through, tuning, snapshot, resolve_tables })
+        let synonyms = Arc::default();
+        Ok(Self {
+            keyword,
+            rarity,
+            likeness,
+            law,
+            places,
+            source_dates: through,
+            tuning,
+            snapshot,
+            resolve_tables,
+            synonyms,
+        })
     }
 
     pub fn snapshot(&self) -> &Arc<Snapshot> {
         &self.snapshot
+    }
+
+    /// The operator's own synonyms.
+    pub fn synonyms(&self) -> &Arc<SynonymTable> {
+        &self.synonyms
     }
 
     /// Empties the caches of common terms for good: another snapshot is served now, and only searches
@@ -315,6 +339,7 @@ impl Engine {
     fn understand(&self, request: &SearchRequest<'_>, query: &str) -> Result<ParsedQuery, SearchError> {
         let reading = ParseOptions {
             synonym_share: if request.exact { 0.0 } else { self.tuning.synonym_share },
+            own_synonyms: &self.synonyms,
             places: (!request.exact).then_some(&self.places),
             ranges: request.filter.ranges.as_ref(),
         };

@@ -30,6 +30,7 @@ use split_compounds::{TypedToken, split_compounds};
 pub(super) use stop_words::{is_stop_word, is_stop_word_as_typed};
 use synonyms::add_synonyms;
 pub(super) use synonyms::has_synonym_entry;
+pub use synonyms::{SynonymFault, SynonymFaults, SynonymTable};
 pub(super) use words::{AlternativeTerm, QueryWord, is_quote, term_of, terms_in_sequence, with_analyzer};
 
 /// A longer sequence of words is not looked up as typed.
@@ -131,6 +132,8 @@ impl PlaceMeaning {
 pub(super) struct ParseOptions<'r> {
     /// The weight of a synonym relative to the word itself; with 0, no synonyms are added.
     pub synonym_share: f32,
+    /// The operator's own synonyms.
+    pub own_synonyms: &'r SynonymTable,
     /// The places that the query may name. `None` if the names of places are ordinary words.
     pub places: Option<&'r Places>,
     /// The ranges of the request's filter, if it has any.
@@ -206,7 +209,7 @@ pub(super) fn understand(
         citations.iter().for_each(|citation| push_spaced(&mut plain, &query[citation.bytes.clone()]));
     }
     let mut read = read_words(&plain);
-    let of_law = add_synonyms(&mut read.words, &read.in_a_row, reading.synonym_share);
+    let of_law = add_synonyms(&mut read.words, &read.in_a_row, reading.synonym_share, reading.own_synonyms);
     let kind = kind_of(&plain, &read, !phrases.is_empty());
     let may_be_law = phrases.is_empty() && kind != QueryKind::Question && read.in_a_row.len() >= 3;
     let in_a_row = (may_be_law && read.in_a_row.len() <= ROW_WORDS_MAX).then_some(read.in_a_row);

@@ -1,4 +1,5 @@
-//! Legal and everyday synonyms of the words of a query, from the tables `synonyms.tsv` and `expressions.tsv`.
+//! Legal and everyday synonyms of the words of a query: from the tables `synonyms.tsv` and `expressions.tsv`, and from
+//! a table of the operator's own.
 //!
 //! A synonym finds provisions like the word itself, but counts less (`synonym_share`). The tables have
 //! words and short phrases. If a synonym is a phrase, the word is also found by each word of the
@@ -9,6 +10,7 @@
 //! expression has half of the query's words: embeddings know words better than expressions.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -20,6 +22,9 @@ const TABLES: [&str; 2] = [include_str!("synonyms.tsv"), include_str!("expressio
 /// The maximum number of words of a phrase in a table.
 const PHRASE_WORDS_MAX: usize = 6;
 
+/// The maximum number of rows of an operator's table.
+const ROWS_MAX: usize = 20_000;
+
 /// The words of a phrase as terms.
 type Terms = Vec<String>;
 
@@ -28,7 +33,7 @@ struct Expression {
     terms: Terms,
     others: Vec<Terms>,
     /// What the law calls it first, as spelt; none if the row is used in both directions.
-    of_law: Option<&'static str>,
+    of_law: Option<String>,
 }
 
 impl Expression {
@@ -38,32 +43,67 @@ impl Expression {
     }
 }
 
-struct Synonyms {
+/// Words and phrases with their synonyms: one row a line, `what people say; or say > what the law says; or says`, or
+/// `one; other` for both directions. A tab ends the row; a remark follows. Lines that begin with `#` are comments.
+#[derive(Default)]
+pub struct SynonymTable {
     /// By the first term: the words and phrases that begin with it, each with its synonyms.
     by_first: HashMap<String, Vec<Expression>>,
-    /// Every word of the tables, as spelt.
+    /// Every word of the table, as spelt.
     words: HashSet<String>,
+    rows: usize,
+    text: String,
 }
 
-static SYNONYMS: LazyLock<Synonyms> = LazyLock::new(Synonyms::read);
+/// The faults of a table, in the order of its lines.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SynonymFaults(pub Vec<SynonymFault>);
 
-/// Adds synonyms to the words of a query, and returns what the law calls its main expressions. `row` has all terms of
-/// the query in sequence.
-pub(super) fn add_synonyms(words: &mut [QueryWord], row: &[String], share: f32) -> Vec<&'static str> {
+/// A row that cannot be used, and why.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SynonymFault {
+    pub line: usize,
+    pub what: String,
+}
+
+static BUILT_IN: LazyLock<SynonymTable> = LazyLock::new(|| {
+    // The tables are part of the program, so a fault in them is a bug.
+    SynonymTable::read(&TABLES.concat()).unwrap_or_else(|faults| panic!("{:?}", faults.0))
+});
+
+impl fmt::Debug for SynonymTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SynonymTable").field("rows", &self.rows).finish_non_exhaustive()
+    }
+}
+
+/// Two tables are equal if they were read from the same text.
+impl PartialEq for SynonymTable {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+/// Adds the synonyms of the program's tables and of `own` to the words of a query, and returns what the law calls its
+/// main expressions. `row` has all terms of the query in sequence.
+pub(super) fn add_synonyms<'t>(
+    words: &mut [QueryWord],
+    row: &[String],
+    share: f32,
+    own: &'t SynonymTable,
+) -> Vec<&'t str> {
     if share <= 0.0 {
         return Vec::new();
     }
-    let synonyms = &*SYNONYMS;
     let query_words = words.len();
-    let mut main: Vec<(Range<usize>, &'static str)> = Vec::new();
+    let mut main: Vec<(Range<usize>, &'t str)> = Vec::new();
     for (start, first) in row.iter().enumerate() {
-        let Some(expressions) = synonyms.by_first.get(first) else { continue };
-        for expression in expressions {
+        for expression in [own, &*BUILT_IN].into_iter().filter_map(|table| table.by_first.get(first)).flatten() {
             let terms = &expression.terms;
             let said = terms.iter().rev().find(|term| !is_stop_word(term)).or(terms.last());
             let Some(last) = said.filter(|_| row[start..].starts_with(terms)) else { continue };
             let Some(word) = words.iter_mut().find(|word| word.parts.contains(last)) else { continue };
-            let of_law = expression.of_law.filter(|_| expression.is_main_part_of(query_words));
+            let of_law = expression.of_law.as_deref().filter(|_| expression.is_main_part_of(query_words));
             main.extend(of_law.map(|of_law| (start..start + terms.len(), of_law)));
             for other in &expression.others {
                 let said = other.iter().filter(|term| !is_stop_word(term));
@@ -76,7 +116,7 @@ pub(super) fn add_synonyms(words: &mut [QueryWord], row: &[String], share: f32) 
     let is_within = |inner: &Range<usize>| {
         main.iter().any(|(outer, _)| outer.len() > inner.len() && outer.start <= inner.start && inner.end <= outer.end)
     };
-    let mut of_law: Vec<&'static str> = Vec::new();
+    let mut of_law: Vec<&'t str> = Vec::new();
     for &(ref range, said) in &main {
         if !is_within(range) && !of_law.contains(&said) {
             of_law.push(said);
@@ -85,49 +125,91 @@ pub(super) fn add_synonyms(words: &mut [QueryWord], row: &[String], share: f32) 
     of_law
 }
 
-/// Whether a table contains the word. If so, it counts as correctly spelt, even if no law contains it.
+/// Whether a table of the program contains the word. If so, it counts as correctly spelt, even if no law contains it.
 pub(crate) fn has_synonym_entry(word: &str) -> bool {
-    SYNONYMS.words.contains(&word.to_lowercase())
+    BUILT_IN.has_word(word)
 }
 
-impl Synonyms {
-    /// The tables are part of the program, so an error in them is a bug and panics.
-    fn read() -> Self {
-        let mut synonyms = Self { by_first: HashMap::new(), words: HashSet::new() };
-        for line in TABLES.iter().flat_map(|table| table.lines()).filter(|line| !line.starts_with('#')) {
-            let (words, source) =
-                line.split_once('\t').unwrap_or_else(|| panic!("invalid row in the table of synonyms: '{line}'"));
-            assert!(!source.is_empty(), "the table of synonyms has no source for '{words}'");
-            let said = words.split(|c: char| !c.is_alphanumeric());
-            synonyms.words.extend(said.filter(|word| !word.is_empty()).map(str::to_lowercase));
-            let terms =
-                |words: &str| -> Vec<Terms> { words.split(';').map(|word| terms_in_sequence(word.trim())).collect() };
-            match words.split_once('>') {
-                Some((from, to)) => {
-                    let others = terms(to);
-                    let of_law = to.split(';').next().map(str::trim);
-                    terms(from).into_iter().for_each(|own| synonyms.add(own, others.clone(), of_law));
-                }
-                None => {
-                    let all = terms(words);
-                    for own in &all {
-                        let others = all.iter().filter(|other| *other != own).cloned().collect();
-                        synonyms.add(own.clone(), others, None);
+impl SynonymTable {
+    /// Reads a table, or returns every fault in it.
+    pub fn read(text: &str) -> Result<Self, SynonymFaults> {
+        let mut table = Self { text: text.to_owned(), ..Self::default() };
+        let mut faults = Vec::new();
+        for (line, row) in (1..).zip(text.lines()) {
+            if row.starts_with('#') || row.trim().is_empty() {
+                continue;
+            }
+            table.rows += 1;
+            if let Err(what) = table.read_row(row) {
+                faults.push(SynonymFault { line, what });
+            }
+            if table.rows > ROWS_MAX {
+                faults.push(SynonymFault { line, what: format!("the table has more than {ROWS_MAX} rows") });
+                break;
+            }
+        }
+        if faults.is_empty() { Ok(table) } else { Err(SynonymFaults(faults)) }
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    pub(crate) fn has_word(&self, word: &str) -> bool {
+        self.words.contains(&word.to_lowercase())
+    }
+
+    fn read_row(&mut self, row: &str) -> Result<(), String> {
+        let words = row.split('\t').next().unwrap_or(row);
+        match words.split_once('>') {
+            Some((_, to)) if to.contains('>') => return Err("the row has two '>'; write two rows".into()),
+            Some((from, to)) => {
+                let (from, to) = (phrases(from)?, phrases(to)?);
+                let of_law = to[0].0;
+                let others: Vec<Terms> = to.iter().map(|(_, terms)| terms.clone()).collect();
+                for (said, own) in from {
+                    if others.contains(&own) {
+                        return Err(format!("'{said}' is on both sides of '>'"));
                     }
+                    self.add(own, others.clone(), Some(of_law));
+                }
+            }
+            None => {
+                let all = phrases(words)?;
+                if all.len() < 2 {
+                    return Err("the row has only one word or phrase; separate what means the same with ';'".into());
+                }
+                for (_, own) in &all {
+                    let others = all.iter().map(|(_, other)| other).filter(|other| *other != own).cloned().collect();
+                    self.add(own.clone(), others, None);
                 }
             }
         }
-        synonyms
+        let spelt = words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        self.words.extend(spelt.map(str::to_lowercase));
+        Ok(())
     }
 
-    fn add(&mut self, own: Terms, others: Vec<Terms>, of_law: Option<&'static str>) {
-        assert!(
-            (1..=PHRASE_WORDS_MAX).contains(&own.len()),
-            "a phrase of the table of synonyms is empty or too long: {own:?}"
-        );
-        let first = own[0].clone();
-        self.by_first.entry(first).or_default().push(Expression { terms: own, others, of_law });
+    fn add(&mut self, own: Terms, others: Vec<Terms>, of_law: Option<&str>) {
+        let expression = Expression { others, of_law: of_law.map(str::to_owned), terms: own };
+        self.by_first.entry(expression.terms[0].clone()).or_default().push(expression);
     }
+}
+
+/// The phrases of one side of a row, as spelt and as terms.
+fn phrases(side: &str) -> Result<Vec<(&str, Terms)>, String> {
+    side.split(';')
+        .map(|phrase| {
+            let (phrase, terms) = (phrase.trim(), terms_in_sequence(phrase.trim()));
+            match terms.len() {
+                0 if phrase.is_empty() => Err("a word is missing before or behind ';' or '>'".to_owned()),
+                0 => Err(format!("'{phrase}' has no letters or digits")),
+                1..=PHRASE_WORDS_MAX => Ok((phrase, terms)),
+                words => Err(format!("'{phrase}' has {words} words; {PHRASE_WORDS_MAX} are the most")),
+            }
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -137,7 +219,7 @@ mod tests {
 
     fn synonyms(query: &str) -> Vec<(String, Vec<String>)> {
         let mut read = read_words(query);
-        add_synonyms(&mut read.words, &read.in_a_row, 0.5);
+        add_synonyms(&mut read.words, &read.in_a_row, 0.5, &SynonymTable::default());
         let with = read.words.into_iter().filter(|word| !word.alternative_terms.is_empty());
         with.map(|word| (word.parts.join(" "), word.alternative_terms.into_iter().map(|also| also.term).collect()))
             .collect()
@@ -162,9 +244,11 @@ mod tests {
 
     #[test]
     fn an_expression_that_is_half_of_the_query_is_also_embedded_in_the_words_of_the_law() {
-        let of_law = |query: &str| {
+        let of_law = |query: &str| -> Vec<String> {
             let mut read = read_words(query);
-            add_synonyms(&mut read.words, &read.in_a_row, 0.5)
+            let own = SynonymTable::default();
+            let of_law = add_synonyms(&mut read.words, &read.in_a_row, 0.5, &own);
+            of_law.into_iter().map(str::to_owned).collect()
         };
         assert_eq!(of_law("prenup"), ["premarital agreement"]);
         assert_eq!(of_law("texting while driving"), ["handheld personal communications device"]);
@@ -178,7 +262,9 @@ mod tests {
     fn every_row_works_for_each_alternative() {
         let rows = TABLES.iter().flat_map(|table| table.lines()).filter(|line| !line.starts_with('#'));
         let mut count = 0;
-        for (words, _) in rows.filter_map(|line| line.split_once('\t')) {
+        for line in rows {
+            let (words, source) = line.split_once('\t').unwrap_or_else(|| panic!("'{line}' names no source"));
+            assert!(!source.is_empty(), "'{words}' has no source");
             let both_ways = !words.contains('>');
             let (from, to) = words.split_once('>').unwrap_or((words, words));
             for (one, other) in
@@ -214,5 +300,42 @@ mod tests {
             "its last word is a stop word"
         );
         assert!(!has_synonym_entry("presidant"), "only its stem is that of a word");
+    }
+    #[test]
+    fn an_operators_table_is_used_beside_the_programs() {
+        let own = SynonymTable::read(
+            "# ours\n\ngranny flat; in-law unit > accessory dwelling unit\tour code\nADU; granny flat\n",
+        );
+        let own = own.unwrap();
+        assert_eq!(own.rows(), 2);
+        let mut read = read_words("granny flat");
+        assert_eq!(add_synonyms(&mut read.words, &read.in_a_row, 0.5, &own), ["accessory dwelling unit"]);
+        let also: Vec<&str> =
+            read.words.iter().flat_map(|word| &word.alternative_terms).map(|also| &*also.term).collect();
+        assert!(["accessori", "dwell", "unit", "adu"].iter().all(|term| also.contains(term)), "{also:?}");
+        let mut read = read_words("prenup");
+        assert_eq!(add_synonyms(&mut read.words, &read.in_a_row, 0.5, &own), ["premarital agreement"]);
+        assert!(own.has_word("ADU") && !has_synonym_entry("ADU"));
+        assert_eq!(own, SynonymTable::read(&own.text).unwrap());
+        assert_ne!(own, SynonymTable::default());
+    }
+
+    #[test]
+    fn all_faults_of_a_table_are_returned_with_their_lines() {
+        let faults = SynonymTable::read("a > b > c\nalone\n# remark\nflat; > dwelling\n-- > unit\none two three four five six seven > many\ncar > automobile; cars\n").unwrap_err();
+        let shown: Vec<String> = faults.0.iter().map(|fault| format!("{}: {}", fault.line, fault.what)).collect();
+        assert_eq!(
+            shown,
+            [
+                "1: the row has two '>'; write two rows",
+                "2: the row has only one word or phrase; separate what means the same with ';'",
+                "4: a word is missing before or behind ';' or '>'",
+                "5: '--' has no letters or digits",
+                "6: 'one two three four five six seven' has 7 words; 6 are the most",
+                "7: 'car' is on both sides of '>'",
+            ]
+        );
+        assert!(SynonymTable::read(&"a; b\n".repeat(ROWS_MAX)).is_ok());
+        assert!(SynonymTable::read(&"a; b\n".repeat(ROWS_MAX + 1)).is_err());
     }
 }

@@ -115,7 +115,7 @@ impl OpenService {
         // An error in the compiled-in requirements stops the start, not a later request.
         requirements().map_err(Clone::clone)?;
         let data = config.data.dir.clone();
-        let corpus = Arc::new(Corpus::open_current(&data)?);
+        let corpus = Arc::new(Corpus::open_current(&data, config.search.synonyms.as_deref())?);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
         let accounts =
             Arc::new(settings::state_location(config)?.open(&data, settings::accounts(config), clock.now())?);
@@ -244,6 +244,7 @@ impl RunningService<'_> {
         let reloader = Arc::new(Reloader {
             service: Arc::clone(&service),
             data: self.data.clone(),
+            synonyms: self.config.search.synonyms.clone(),
             tls,
             observers: self.observers.clone(),
             watches: self.report_watches(&service)?,

@@ -1,4 +1,4 @@
-//! Reloads the snapshot and the certificate of a running service: 'hornbook reload', SIGHUP, and the
+//! Reloads the snapshot, the operator's synonyms and the certificate of a running service: 'hornbook reload', SIGHUP, and the
 //! operator page.
 
 use std::path::PathBuf;
@@ -17,13 +17,14 @@ use super::events::log_event;
 pub(super) struct Reloader {
     pub(super) service: Arc<Service>,
     pub(super) data: PathBuf,
+    pub(super) synonyms: Option<PathBuf>,
     pub(super) tls: Option<Arc<Tls>>,
     pub(super) observers: Observers,
     pub(super) watches: WatchThread,
 }
 
 impl Reloader {
-    /// Serves the snapshot that the link in the data directory points to now, and loads the certificate
+    /// Serves the snapshot that the link in the data directory points to now, and reads the synonyms and the certificate
     /// again. If one of them is invalid, the old one stays, and the other is still reloaded.
     pub(super) fn reload(&self) -> Result<ReloadResult, String> {
         self.reload_with(self.tls.as_deref().map_or(Ok(()), Tls::reload))
@@ -35,7 +36,7 @@ impl Reloader {
     }
 
     fn reload_with(&self, certificate: Result<(), TlsError>) -> Result<ReloadResult, String> {
-        let snapshot = self.service.reload_snapshot(&self.data);
+        let snapshot = self.service.reload_snapshot(&self.data, self.synonyms.as_deref());
         let snapshot =
             snapshot.map_err(|error| format!("the new snapshot is not served, the old one stays in use: {error}"));
         let certificate =
@@ -49,7 +50,11 @@ impl Reloader {
         match &reloaded {
             Ok(reloaded) => {
                 self.watches.wake();
-                let fields = [("snapshot", json!(reloaded.snapshot)), ("before", json!(reloaded.before))];
+                let fields = [
+                    ("snapshot", json!(reloaded.snapshot)),
+                    ("before", json!(reloaded.before)),
+                    ("ownSynonyms", json!(reloaded.own_synonyms)),
+                ];
                 log_event(&self.observers, LogLevel::Info, "reloaded", &fields);
             }
             Err(why) => log_event(&self.observers, LogLevel::Error, "reload failed", &[("why", json!(why))]),
