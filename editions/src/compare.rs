@@ -7,6 +7,7 @@ use hornbook_corpus::catalogue::CodeBody;
 use hornbook_corpus::citation_index::CitationKind;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
+use hornbook_corpus::layout::LineKind;
 use hornbook_corpus::nodes::{NodeRecord, NodesError, Wording};
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::snapshot::Snapshot;
@@ -216,7 +217,8 @@ impl BodyPair<'_> {
         let (before, now) = (&old.wordings[0], &new.wordings[0]);
         let is_moved = !self.has_same_place(old_node, new_node)?;
         let has_same_text = before.text_sha256 == now.text_sha256
-            || has_same_words(self.old.texts.get(before.text)?, self.new.texts.get(now.text)?);
+            || has_same_words(self.old.texts.get(before.text)?, self.new.texts.get(now.text)?)
+            || self.is_only_image((old_node, before), (new_node, now))?;
         Ok(ChangedParts::default()
             .with(ChangedParts::TEXT, !has_same_text)
             .with(ChangedParts::HEADING, !has_same_heading(&before.heading, &now.heading))
@@ -224,6 +226,12 @@ impl BodyPair<'_> {
             .with(ChangedParts::STATUS, self.old.outline.status(old_node) != self.new.outline.status(new_node))
             .with(ChangedParts::WORDINGS, !self.has_same_wordings(old, new)?)
             .with(ChangedParts::NOTES, !self.has_same_notes(before, now)?))
+    }
+
+    /// Whether texts differ only by names of images that one of the two copies lacks.
+    fn is_only_image(&self, old: (NodeOrdinal, &Wording), new: (NodeOrdinal, &Wording)) -> Result<bool, TextDamaged> {
+        let ((before, has_old), (now, has_new)) = (without_images(self.old, old)?, without_images(self.new, new)?);
+        Ok(has_old != has_new && has_same_words(&before, &now))
     }
 
     /// Whether two nodes are in the same container: by its id, or by its name if its id changed with its own place. Where
@@ -320,6 +328,16 @@ impl BodyPair<'_> {
             (None, None) => (0, 0),
         });
     }
+}
+
+/// The text of a provision without the names of images, and whether it has any.
+fn without_images(of: &Snapshot, (node, wording): (NodeOrdinal, &Wording)) -> Result<(String, bool), TextDamaged> {
+    let text = of.texts.get(wording.text)?;
+    let lines = of.layouts.of_text(node).map_or(&[][..], |layout| layout.lines);
+    let is_image = |place: usize| lines.get(place).is_some_and(|line| line.kind() == Some(LineKind::Image));
+    let kept: Vec<&str> =
+        text.split('\n').enumerate().filter(|&(place, _)| !is_image(place)).map(|(_, line)| line).collect();
+    Ok((kept.join("\n"), kept.len() < text.split('\n').count()))
 }
 
 fn has_no_notes(wording: &Wording) -> bool {

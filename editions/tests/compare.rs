@@ -13,15 +13,21 @@ use serde_json::{Value, json};
 
 /// Builds a snapshot of these nodes, in the native form.
 fn snapshot(dir: &Path, through: &str, nodes: &[Value]) -> Snapshot {
+    let lines: String = nodes.iter().map(|node| format!("{node}\n")).collect();
+    snapshot_of(dir, through, "native", &lines, "")
+}
+
+/// Builds a snapshot of one file in a format. `options` are those of its source.
+fn snapshot_of(dir: &Path, through: &str, format: &str, law: &str, options: &str) -> Snapshot {
     let folder = dir.join(through);
     fs::create_dir(&folder).unwrap();
-    let lines: String = nodes.iter().map(|node| format!("{node}\n")).collect();
-    fs::write(folder.join("code.jsonl"), lines).unwrap();
+    let file = if format == "native" { "law.jsonl" } else { "law.html" };
+    fs::write(folder.join(file), law).unwrap();
     let plan = format!(
-        "name = \"Code\"\n[[source]]\nformat = \"native\"\npath = \"code.jsonl\"\njurisdiction = \"XA\"\n\
+        "name = \"Code\"\n[[source]]\nformat = \"{format}\"\npath = \"{file}\"\njurisdiction = \"XA\"\n\
          code_body = \"Code\"\nkey = \"xa/code\"\ncitation = \"Code § {{number}}\"\npublisher = \"P\"\nedition = \"{through}\"\n\
          current_through = \"{through}\"\nretrieved = \"2026-01-01\"\nlicense = \"ours\"\nurl = \"https://example.org\"\n\
-         [[jurisdiction]]\ncode = \"XA\"\nname = \"Arden\"\nlevel = \"state\"\n"
+         [source.options]\n{options}\n[[jurisdiction]]\ncode = \"XA\"\nname = \"Arden\"\nlevel = \"state\"\n"
     );
     fs::write(folder.join("plan.toml"), plan).unwrap();
     let options = BuildOptions {
@@ -221,6 +227,24 @@ fn a_division_is_new_or_missing_only_with_law_that_is() {
         shown_between(&old, &new),
         ["found part q5", "moved 2", "notes part p4", "notes part q3 from part p3", "notes part q6"]
     );
+}
+
+#[test]
+fn an_image_that_only_one_copy_names_is_no_change() {
+    let dir = tempfile::tempdir().unwrap();
+    let edition = |day: &str, form: &str| {
+        let law = format!("<h1>Title 1. Forms.</h1><h3>§ 1. Form.</h3><p>It is as follows:</p>{form}<p>Sign it.</p>");
+        snapshot_of(dir.path(), day, "state-html", &law, "images = '^(?:Click|Press) to view$'")
+    };
+    let plain = edition("2020-01-01", "");
+    let button = edition("2021-01-01", "<p>Click to view</p>");
+    assert!(changes(&plain, &button).is_empty() && changes(&button, &plain).is_empty());
+    assert_eq!(
+        shown(&changes(&button, &edition("2022-01-01", "<p>Press to view</p>"))),
+        ["reworded 1"],
+        "it may be another"
+    );
+    assert_eq!(shown(&changes(&plain, &edition("2023-01-01", "<p>Click to see</p>"))), ["reworded 1"]);
 }
 
 #[test]

@@ -51,7 +51,7 @@ pub(super) struct ConvertedText {
 impl ConvertedText {
     pub(super) fn read(text: String) -> Self {
         let has_footnotes = FOOTNOTE.captures_iter(&text).any(|found| is_footnote(&found));
-        let has_tables = text.contains("<table>") && text.contains("</table>");
+        let has_tables = text.contains("<table>") && (text.contains("</table>") || text.contains("<td"));
         if !(has_footnotes || has_tables) || text.contains(|c| MARKERS.contains(&c)) {
             let layout = layout_of(&text, &Scheme::found());
             return Self { text, layout, ..Self::default() };
@@ -103,9 +103,14 @@ impl ConvertedText {
         let mut parts = Vec::new();
         let mut rest = marked;
         while let Some((before, table)) = rest.split_once("<table>") {
-            let Some((table, after)) = table.split_once("</table>") else { break };
+            let (table, after, tags) = match table.split_once("</table>") {
+                Some((table, after)) => (table, after, "table table"),
+                // The copy ends within the table.
+                None if table.contains("<td") => (table, "", "table"),
+                None => break,
+            };
             parts.extend([(before, false), (table, true)]);
-            self.left_out.push((TAGS, "table table".to_owned()));
+            self.left_out.push((TAGS, tags.to_owned()));
             rest = after;
         }
         parts.push((rest, false));
@@ -295,6 +300,13 @@ mod tests {
         let kinds: Vec<LineKind> = found.layout.lines.iter().filter_map(|line| line.kind()).collect();
         use LineKind::{Paragraph as P, TableNote, TableRow as Row};
         assert_eq!(kinds, [P, Row, Row, TableNote, P, P]);
+    }
+
+    #[test]
+    fn a_table_that_is_cut_off_is_one() {
+        let found =
+            read("As follows:\n<table>\n<tr>\n<td>\nThis Title  </td>\n<td>\nTitle 26  </td>\n</tr>\n<tr>\n<td>\n565");
+        assert_eq!(found.text, "As follows:\nThis Title\tTitle 26\n565");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use hornbook_corpus::day::Day;
+use hornbook_corpus::layout::LineKind;
 use hornbook_corpus::outline::Status;
 use hornbook_index_build::content::Content;
 use hornbook_index_build::import::document::Document;
@@ -65,6 +66,18 @@ fn list_positions_become_labels_and_annotations_notes() {
     assert_eq!((node.heading.as_str(), node.source_credit.as_deref()), ("Who may pass.", Some("1990, c. 1.")));
     let notes: Vec<_> = node.notes.iter().map(|note| (note.topic.as_str(), note.text.as_str())).collect();
     assert_eq!(notes, [("Cross references.", "See 9-2."), ("CASE NOTES", "Held so.")]);
+}
+
+#[test]
+fn what_stands_for_an_image_is_one() {
+    let mut source = virginia();
+    source.options.insert("images".to_owned(), "^Click to view$".into());
+    let document = TITLE.replace("<p>Free.</p>", "<ol><li>Free:<p>Click to view</p></li></ol><p>Click to view it.</p>");
+    let imported = import_one("t9.html", &document, &source);
+    let node = imported.node("va/code/s9-8");
+    assert_eq!(node.text.as_deref(), Some("1. Free:\nClick to view\nClick to view it.\nStray words"));
+    let kinds: Vec<_> = node.layout.lines.iter().map(|line| line.kind() == Some(LineKind::Image)).collect();
+    assert_eq!(kinds, [false, true, false, false]);
 }
 
 #[test]

@@ -61,6 +61,26 @@ fn columns_are_tables_contents_are_left_out_and_a_sign_finds_its_note_anywhere()
 }
 
 #[test]
+fn a_raised_number_refers_to_a_footnote_again_where_it_can() {
+    let parsed = section(
+        "",
+        "<content><p>Fees <ref class='footnoteRef' idref='f1'>1</ref><note type='footnote' id='f1'><num>1</num> By day.</note>\
+         of section 3(e) <sup>1</sup> of title 9, for 5 m<sup>1</sup>, are <sup>1</sup>⁄<sub>30</sub> of those due,<sup>2</sup> \
+         and no more.<sup>1</sup></p><p><sup>1</sup> Remark.</p></content><subsection><num>(c)</num><heading> <sup>1</sup> \
+         Bans</heading></subsection>",
+    );
+    let own = content(&parsed, "us/usc/t90/s1");
+    let text = "Fees of section 3(e) of title 9, for 5 m1, are 1⁄30 of those due,2 and no more.\n1 Remark.\n(c) Bans";
+    assert_eq!(own.text.as_deref(), Some(text));
+    let footnotes = own.layout.marks.iter().filter(|mark| mark.kind() == Some(MarkKind::Footnote));
+    let before: Vec<_> =
+        footnotes.map(|mark| &text[..mark.start as usize]).map(|before| &before[before.len() - 4..]).collect();
+    assert_eq!(before, ["Fees", "3(e)", "ore.", "\n(c)"]);
+    let signs: Vec<_> = parsed.left_out.iter().map(|(_, words)| words.as_str()).collect();
+    assert_eq!(signs, ["1", "1", "1", "1", "1"], "those of the footnote, and those that refer to it again");
+}
+
+#[test]
 fn notes_on_changes_to_come_end_a_section_or_make_it_uncertain() {
     let effect = |topic: &str, words: &str, repeal: &str| {
         let within = format!(

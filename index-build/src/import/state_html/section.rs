@@ -1,6 +1,6 @@
 //! A section: its number and heading, and its blocks divided into law, source credit and notes.
 
-use hornbook_corpus::layout::Layout;
+use hornbook_corpus::layout::{Layout, Line, LineKind};
 use hornbook_corpus::outline::Status;
 
 use super::container::{CONTAINER, StateHtmlContainer, TITLE};
@@ -303,7 +303,14 @@ fn set(blocks: &[HtmlPart<'_>], settings: &StateHtmlSettings) -> (String, Layout
         }
         setter.part(*part);
     }
-    setter.finish()
+    let (text, mut layout, doubts) = setter.finish();
+    if let Some(images) = &settings.images {
+        let lines = text.split('\n').zip(&mut layout.lines);
+        for (_, line) in lines.filter(|(words, _)| images.is_match(words)) {
+            *line = Line::labelled(LineKind::Image, line.depth, 0);
+        }
+    }
+    (text, layout, doubts)
 }
 
 /// The label templates of the lists in a block, outermost first.

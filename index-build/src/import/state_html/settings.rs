@@ -22,6 +22,8 @@ struct StateHtmlOptions {
     /// Whether the forms of `label` begin with letters. A numbered outermost list then uses the second form.
     #[serde(default)]
     letters_first: bool,
+    /// Matches paragraphs that stand for an image or another file of the publisher's page.
+    images: Option<Pattern>,
     /// Matches the paths of documents that belong to another code body.
     skip: Option<Pattern>,
 }
@@ -43,6 +45,7 @@ pub(crate) struct StateHtmlSettings {
     pub(super) annotations: Pattern,
     pub(super) labels: Vec<String>,
     pub(super) letters_first: bool,
+    pub(super) images: Option<Pattern>,
     skip: Option<Pattern>,
 }
 
@@ -75,6 +78,7 @@ impl FromOptions for StateHtmlSettings {
             annotations: options.annotations.unwrap_or_else(|| Pattern::fixed(ANNOTATIONS)),
             labels,
             letters_first: options.letters_first,
+            images: options.images,
             skip: options.skip,
         })
     }

@@ -7,6 +7,7 @@ use roxmltree::Node;
 
 use super::disposition;
 use super::identifier::{container_part, key_of};
+use super::left_out;
 use super::lines::LineCounter;
 use super::provision;
 use super::reading::{UslmPlace, UslmReader, by_place, status_of};
@@ -204,6 +205,7 @@ impl UslmReader<'_> {
             source: self.target.source,
             ..Content::default()
         };
+        left_out::name_signs(setter.repeated_signs, &mut self.parsed);
         let sort = self.container_order(&below, above, node);
         self.parsed.nodes.push(NewNode {
             handle,
@@ -229,6 +231,7 @@ impl UslmReader<'_> {
         let mut tags = self.target.tags.to_vec();
         tags.sort_unstable();
         let position = self.position(first);
+        left_out::name_signs(setter.repeated_signs, &mut self.parsed);
         self.parsed.nodes.push(NewNode {
             handle: self.handle(first),
             parent: place.handle,

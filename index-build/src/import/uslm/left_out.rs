@@ -20,6 +20,11 @@ pub(super) fn name(root: Node<'_, '_>, parsed: &mut Parsed) {
     }
 }
 
+/// Records the numbers that refer to a footnote again.
+pub(super) fn name_signs(signs: Vec<String>, parsed: &mut Parsed) {
+    signs.into_iter().for_each(|sign| parsed.leave_out(SIGNS, sign));
+}
+
 fn words_in(node: Node<'_, '_>) -> String {
     node.descendants().filter(Node::is_text).filter_map(|text| text.text()).collect()
 }

@@ -6,6 +6,7 @@ use roxmltree::Node;
 use super::effect::{effective_from, future_change};
 use super::flat;
 use super::identifier::{UslmNumbers, container_part, key_of};
+use super::left_out;
 use super::reading::{UslmPlace, UslmReader, by_place, status_of};
 use super::scheme::{Scheme, plan_citations};
 use super::text::{UnitDepth, UslmTextBuilder, is_footnote};
@@ -82,6 +83,7 @@ pub(super) fn read(reading: &mut UslmReader<'_>, node: Node<'_, '_>, place: &Usl
         source: reading.target.source,
         ..Content::default()
     };
+    left_out::name_signs(setter.repeated_signs, &mut reading.parsed);
     let unread = crosswalk.add_to(&mut content, &position);
     reading.parsed.warnings.extend(unread);
     NewNode {

@@ -32,6 +32,10 @@ pub(super) struct UslmTextBuilder<'a, 'd> {
     pub(super) credits: Vec<String>,
     /// The index of each footnote among the notes.
     footnotes: HashMap<&'a str, usize>,
+    /// The last footnote with each number.
+    numbered: HashMap<String, usize>,
+    /// Numbers in the text that refer to a footnote again. They are marks.
+    pub(super) repeated_signs: Vec<String>,
     /// Footnotes that have an index but no text yet. Footnotes that other footnotes cite wait here,
     /// so that a chain of them needs no recursion.
     waiting: VecDeque<(usize, Node<'a, 'd>)>,
@@ -83,6 +87,8 @@ impl<'a, 'd> UslmTextBuilder<'a, 'd> {
             notes: Vec::new(),
             credits: Vec::new(),
             footnotes: HashMap::new(),
+            numbered: HashMap::new(),
+            repeated_signs: Vec::new(),
             waiting: VecDeque::new(),
             is_in_footnote: false,
             root,
@@ -154,7 +160,7 @@ impl<'a, 'd> UslmTextBuilder<'a, 'd> {
             "img" => self.image(node, depth),
             "i" | "em" => self.marked(node, MarkKind::Emphasis, depth),
             "b" | "strong" => self.marked(node, MarkKind::Strong, depth),
-            "sup" => self.marked(node, MarkKind::Superscript, depth),
+            "sup" => self.superscript(node, depth),
             "sub" => self.marked(node, MarkKind::Subscript, depth),
             "inline" if is_emphasised(node) => self.marked(node, MarkKind::Emphasis, depth),
             // A table of contents repeats the headings below it.
@@ -360,6 +366,19 @@ impl<'a, 'd> UslmTextBuilder<'a, 'd> {
         }
     }
 
+    /// A raised number may refer to a footnote again.
+    fn superscript(&mut self, node: Node<'a, 'd>, depth: UnitDepth) {
+        let number = node.text().unwrap_or_default().trim();
+        match self.numbered.get(number).copied().filter(|_| !self.is_in_cell && may_be_sign(node)) {
+            Some(place) => {
+                self.open_line(depth.words);
+                self.text.builder.footnote(place);
+                self.repeated_signs.push(number.to_owned());
+            }
+            None => self.marked(node, MarkKind::Superscript, depth),
+        }
+    }
+
     fn find_distant_footnote(&mut self, id: &str) -> Option<Node<'a, 'd>> {
         let root = self.root;
         let all = self.all_footnotes.get_or_insert_with(|| {
@@ -375,6 +394,9 @@ impl<'a, 'd> UslmTextBuilder<'a, 'd> {
         self.notes.push(ContentNote { topic: FOOTNOTE.to_owned(), ..ContentNote::default() });
         if let Some(id) = node.attribute("id") {
             self.footnotes.insert(id, place);
+        }
+        if let Some(number) = node.children().find(|child| child.has_tag_name("num")).and_then(|num| num.text()) {
+            self.numbered.insert(number.trim().to_owned(), place);
         }
         self.waiting.push_back((place, node));
         if !self.is_in_footnote {
@@ -418,6 +440,14 @@ fn is_unit(node: Node<'_, '_>) -> bool {
 
 pub(super) fn is_footnote(node: Node<'_, '_>) -> bool {
     node.has_tag_name("note") && node.attribute("type") == Some("footnote")
+}
+
+/// Whether a raised number is neither an exponent nor a numerator, and does not number a remark.
+fn may_be_sign(node: Node<'_, '_>) -> bool {
+    let before = node.prev_sibling().and_then(|before| before.text()).unwrap_or_default();
+    let after = node.next_sibling().and_then(|after| after.text()).unwrap_or_default();
+    let is_of_remark = before.trim().is_empty() && node.parent_element().is_some_and(|parent| parent.has_tag_name("p"));
+    !is_of_remark && !before.ends_with(char::is_alphanumeric) && !after.trim_start().starts_with('⁄')
 }
 
 /// Whether an element is a group heading, such as `Editorial Notes`. The kinds of the notes below express it.

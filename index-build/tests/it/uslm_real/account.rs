@@ -100,6 +100,7 @@ fn left_out(node: Node<'_, '_>) -> Option<&'static str> {
         "meta" | "preface" | "backMatter" | "endMarker" | "leftRunningHead" | "rightRunningHead" | "ear" => Some(BOOK),
         "ref" if node.attribute("class") == Some("footnoteRef") => Some(SIGNS),
         "num" if parent.is_some_and(is_footnote) => Some(SIGNS),
+        "sup" if refers_to_footnote(node) => Some(SIGNS),
         "note"
             if node.attribute("role") == Some("crossHeading") && NAMES_OF_GROUPS.contains(&words_of(node).trim()) =>
         {
@@ -112,6 +113,15 @@ fn left_out(node: Node<'_, '_>) -> Option<&'static str> {
 
 fn is_footnote(node: Node<'_, '_>) -> bool {
     node.has_tag_name("note") && node.attribute("type") == Some("footnote")
+}
+
+/// Whether a raised number is that of a footnote of its provision. Numerators are followed by a bar.
+fn refers_to_footnote(sup: Node<'_, '_>) -> bool {
+    let provision = sup.ancestors().find(|above| ["section", "courtRule"].contains(&above.tag_name().name()));
+    let is_numerator = sup.next_sibling().and_then(|after| after.text()).is_some_and(|after| after.starts_with('⁄'));
+    let is_own =
+        |note: Node<'_, '_>| is_footnote(note) && words_of(note).trim().starts_with(&format!("{} ", words_of(sup)));
+    !is_numerator && provision.is_some_and(|provision| provision.descendants().any(is_own))
 }
 
 fn is_first_of_its_acts(heading: Node<'_, '_>) -> bool {
