@@ -19,13 +19,13 @@ pub(super) const SIGNS: &str = "signs of footnotes, which become marks";
 /// Why tags are not in the text.
 const TAGS: &str = "tags of tables";
 
-/// A sign with its footnote: two times the same number, three spaces, and the words up to three spaces or the end of the
-/// line or cell.
+/// A sign with its footnote: two times the same number with three or more spaces between, and the words up to three spaces
+/// or the end of the line or cell.
 static FOOTNOTE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"[ \u{a0}]*\[(\d{1,3})\] {3}(\d{1,3}) ?([^\n]*?)(?: {3}|\n|</td|$)"));
+    LazyLock::new(|| pattern(r"[ \u{a0}]*\[ *(\d{1,3}) *\] {3,}(\d{1,3}) *([^\n]*?)(?: {3,}|\n|</td|$)"));
 
 /// A sign that refers to a footnote that is elsewhere.
-static SIGN: LazyLock<Regex> = LazyLock::new(|| pattern(r"[ \u{a0}]*\[(\d{1,3})\]"));
+static SIGN: LazyLock<Regex> = LazyLock::new(|| pattern(r"[ \u{a0}]*\[ *(\d{1,3}) *\]"));
 
 static TAG: LazyLock<Regex> = LazyLock::new(|| pattern(r#"<(/?)(table|tr|td)((?: [a-z]+="[^"<>]*")*)>"#));
 
@@ -286,6 +286,16 @@ mod tests {
         assert_eq!(marks(&found), [("5", 0), ("act,", 1), ("applies.\n(c)", 2), ("7", 0), ("due.", 3)]);
         let depths: Vec<u8> = found.layout.lines.iter().map(|line| line.depth).collect();
         assert_eq!(depths, [0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn footnotes_in_headings_have_more_blanks() {
+        let found = read(
+            "(a)   [  1  ]       1   So in original. There is no subsec. (b).      Establishment\n(1) In general [  1  ] .—",
+        );
+        assert_eq!(found.text, "(a) Establishment\n(1) In general .—");
+        assert_eq!(found.footnotes[0].text, "So in original. There is no subsec. (b).");
+        assert_eq!(marks(&found), [("(a)", 0), ("general", 0)]);
     }
 
     #[test]
