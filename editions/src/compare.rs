@@ -7,7 +7,7 @@ use hornbook_corpus::catalogue::CodeBody;
 use hornbook_corpus::citation_index::CitationKind;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
-use hornbook_corpus::layout::LineKind;
+use hornbook_corpus::layout::{Line, LineKind};
 use hornbook_corpus::nodes::{NodeRecord, NodesError, Wording};
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::snapshot::Snapshot;
@@ -230,8 +230,10 @@ impl BodyPair<'_> {
 
     /// Whether texts differ only by names of images that one of the two copies lacks.
     fn is_only_image(&self, old: (NodeOrdinal, &Wording), new: (NodeOrdinal, &Wording)) -> Result<bool, TextDamaged> {
-        let ((before, has_old), (now, has_new)) = (without_images(self.old, old)?, without_images(self.new, new)?);
-        Ok(has_old != has_new && has_same_words(&before, &now))
+        if has_images(self.old, old.0) == has_images(self.new, new.0) {
+            return Ok(false);
+        }
+        Ok(has_same_words(&without_images(self.old, old)?, &without_images(self.new, new)?))
     }
 
     /// Whether two nodes are in the same container: by its id, or by its name if its id changed with its own place. Where
@@ -330,14 +332,20 @@ impl BodyPair<'_> {
     }
 }
 
-/// The text of a provision without the names of images, and whether it has any.
-fn without_images(of: &Snapshot, (node, wording): (NodeOrdinal, &Wording)) -> Result<(String, bool), TextDamaged> {
-    let text = of.texts.get(wording.text)?;
-    let lines = of.layouts.of_text(node).map_or(&[][..], |layout| layout.lines);
+fn has_images(of: &Snapshot, node: NodeOrdinal) -> bool {
+    layout_of_text(of, node).iter().any(|line| line.kind() == Some(LineKind::Image))
+}
+
+fn layout_of_text(of: &Snapshot, node: NodeOrdinal) -> &[Line] {
+    of.layouts.of_text(node).map_or(&[], |layout| layout.lines)
+}
+
+/// The text of a provision without the names of images.
+fn without_images(of: &Snapshot, (node, wording): (NodeOrdinal, &Wording)) -> Result<String, TextDamaged> {
+    let lines = layout_of_text(of, node);
     let is_image = |place: usize| lines.get(place).is_some_and(|line| line.kind() == Some(LineKind::Image));
-    let kept: Vec<&str> =
-        text.split('\n').enumerate().filter(|&(place, _)| !is_image(place)).map(|(_, line)| line).collect();
-    Ok((kept.join("\n"), kept.len() < text.split('\n').count()))
+    let kept = of.texts.get(wording.text)?.split('\n').enumerate().filter(|&(place, _)| !is_image(place));
+    Ok(kept.map(|(_, line)| line).collect::<Vec<_>>().join("\n"))
 }
 
 fn has_no_notes(wording: &Wording) -> bool {

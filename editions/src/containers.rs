@@ -10,8 +10,16 @@ use crate::compare::BodyPair;
 /// Provisions of which one edition has no counterpart, with what is said of them, in ascending order.
 struct Unpaired(Vec<(NodeOrdinal, ChangeKind)>);
 
+/// The node of a change in one edition, and its counterpart in the other.
+type ChangeSides = fn(&LawChange) -> (Option<NodeOrdinal>, Option<NodeOrdinal>);
+
 impl Unpaired {
-    fn of(mut provisions: Vec<(NodeOrdinal, ChangeKind)>) -> Self {
+    fn of(edition: &Snapshot, changes: &[LawChange], sides: ChangeSides) -> Self {
+        let unpaired = changes.iter().filter_map(|change| match sides(change) {
+            (Some(own), None) if edition.outline.is_provision(own) => Some((own, change.kind)),
+            _ => None,
+        });
+        let mut provisions: Vec<(NodeOrdinal, ChangeKind)> = unpaired.collect();
         provisions.sort_unstable_by_key(|&(node, _)| node);
         Self(provisions)
     }
@@ -28,9 +36,7 @@ impl BodyPair<'_> {
     /// A container that only the newer edition has is new if new provisions in it are at least as many as those that
     /// are older. Otherwise only the older copy lacks it. Without any law it is a note, such as `[Reserved]`.
     pub(crate) fn name_old_containers(&self, changes: &mut [LawChange]) {
-        let is_unpaired = |change: &&LawChange| change.old.is_none() && is_provision(self.new, change.new);
-        let unpaired = changes.iter().filter(is_unpaired).filter_map(|change| Some((change.new?, change.kind)));
-        let unpaired = Unpaired::of(unpaired.collect());
+        let unpaired = Unpaired::of(self.new, changes, |change| (change.new, change.old));
         for change in changes.iter_mut().filter(|change| change.kind == ChangeKind::Added) {
             let Some(container) = change.new.filter(|node| !self.new.outline.is_provision(*node)) else { continue };
             let added = unpaired.count(self.new, container, ChangeKind::Added);
@@ -45,9 +51,7 @@ impl BodyPair<'_> {
     /// A container that only the older edition has is missing if law in it is. If the newer copy has its law elsewhere, or
     /// it had none, that is a note.
     pub(crate) fn name_left_containers(&self, changes: &mut [LawChange]) {
-        let is_unpaired = |change: &&LawChange| change.new.is_none() && is_provision(self.old, change.old);
-        let unpaired = changes.iter().filter(is_unpaired).filter_map(|change| Some((change.old?, change.kind)));
-        let unpaired = Unpaired::of(unpaired.collect());
+        let unpaired = Unpaired::of(self.old, changes, |change| (change.old, change.new));
         for change in changes.iter_mut().filter(|change| change.kind == ChangeKind::Missing) {
             let Some(container) = change.old.filter(|node| !self.old.outline.is_provision(*node)) else { continue };
             if unpaired.count(self.old, container, ChangeKind::Missing) == 0 {
@@ -55,10 +59,6 @@ impl BodyPair<'_> {
             }
         }
     }
-}
-
-fn is_provision(of: &Snapshot, node: Option<NodeOrdinal>) -> bool {
-    node.is_some_and(|node| of.outline.is_provision(node))
 }
 
 /// Whether a container has a provision that is or will be law.

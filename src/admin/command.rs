@@ -53,7 +53,8 @@ pub enum AdminCommand {
     ///
     /// The snapshot is verified first. A bad one is refused with the reason, and the server keeps
     /// the current one. No request fails meanwhile, and each response comes from one snapshot.
-    /// Renewed TLS certificates are loaded too. SIGHUP does the same.
+    /// Renewed TLS certificates and changed synonyms (search.synonyms) are loaded too. SIGHUP does the
+    /// same.
     Reload,
     /// Show the newest administrative acts: time, actor, action and object
     Audit {

@@ -69,8 +69,8 @@ pub(crate) struct Search {
     #[arg(long)]
     explain: bool,
 
-    /// Search with these synonyms beside the program's, to try a file before search.synonyms names
-    /// it; --explain shows what they add
+    /// Search with these synonyms instead of those of the setting search.synonyms, to try them;
+    /// --explain shows what they add
     #[arg(long, value_name = "FILE")]
     synonyms: Option<PathBuf>,
 
@@ -96,7 +96,11 @@ pub(super) fn depth_parser() -> impl TypedValueParser<Value = DepthChoice> {
 impl Search {
     pub(super) fn run(self, options: &GlobalOptions) -> CommandResult {
         let (folder, query) = snapshot_and_text("search", &self.words)?;
-        let synonyms = read_synonyms(self.synonyms.as_deref())?;
+        let synonyms = match self.synonyms {
+            Some(file) => Some(file),
+            None => options.configuration()?.search.synonyms,
+        };
+        let synonyms = read_synonyms(synonyms.as_deref())?;
         let engine = Engine::with_synonyms(Arc::new(Snapshot::open(&options.snapshot(folder)?)?), synonyms)?;
         let filter = self.filters.read(engine.snapshot())?;
         let request = SearchRequest {

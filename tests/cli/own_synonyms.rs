@@ -38,6 +38,12 @@ fn own_synonyms_are_tried_served_and_read_again() {
     let text = stdout(&tried);
     assert!(text.contains(RETURN_OF_DEPOSIT) && text.contains("synonyms: kwib: return"), "{text}{}", stderr(&tried));
 
+    // Without a file to try, the command searches as the server does.
+    let mut served = hornbook();
+    served.arg("--data").arg(data.path()).args(["--set", &setting, "search", QUERY, "--limit", "1"]);
+    let served = served.output().unwrap();
+    assert!(stdout(&served).contains(RETURN_OF_DEPOSIT), "{served:?}");
+
     // What was changed counts after a reload, not before; a file with faults changes nothing.
     let reload = || hornbook().arg("--data").arg(data.path()).args(["reload", "--json"]).output().unwrap();
     fs::write(&file, "zorbling > bees\nkwibs >\n").unwrap();
@@ -68,6 +74,6 @@ fn a_server_does_not_start_with_synonyms_that_it_cannot_read() {
     let file = data.path().join("bad.txt");
     fs::write(&file, "one\ntwo > three > four\n").unwrap();
     let faulty = start(&file);
-    let told = stderr(&faulty);
-    assert!(!faulty.status.success() && told.contains("bad.txt:1: ") && told.contains("bad.txt:2: "), "{told}");
+    let errors = stderr(&faulty);
+    assert!(!faulty.status.success() && errors.contains("bad.txt:1: ") && errors.contains("bad.txt:2: "), "{errors}");
 }

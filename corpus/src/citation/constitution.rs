@@ -10,9 +10,6 @@ use super::value::{ConstitutionUnit, Unit};
 
 const PARTS_MAX: usize = 5;
 
-/// No constitution has this many articles; `CD` and `D` are letters.
-pub(super) const ARTICLES_MAX: u16 = 400;
-
 pub(super) type ConstitutionPath = Vec<(ConstitutionUnit, Box<str>)>;
 
 /// Reads the parts of a constitution at `pos`. Returns `None` if there is no part.
@@ -129,7 +126,7 @@ fn read_roman(text: CitationText<'_>, pos: usize) -> Option<(Box<str>, usize)> {
     if !text.ends_word(end) {
         return None;
     }
-    if let Some(value) = article_of(&letters) {
+    if let Some(value) = from_roman(&letters) {
         let (sign, sign_len) = text.at(end);
         let letter = end + sign_len;
         let apart =
@@ -143,9 +140,5 @@ fn read_roman(text: CitationText<'_>, pos: usize) -> Option<(Box<str>, usize)> {
         return Some((value.to_string().into(), end));
     }
     let (roman, letter) = letters.split_at_checked(len.checked_sub(1)?)?;
-    article_of(roman).map(|value| (format!("{value}{letter}").into(), end))
-}
-
-fn article_of(numeral: &str) -> Option<u16> {
-    from_roman(numeral).filter(|value| *value < ARTICLES_MAX)
+    from_roman(roman).map(|value| (format!("{value}{letter}").into(), end))
 }

@@ -1,8 +1,7 @@
 //! The canonical form of a citation. Parsing it gives the same citation.
 
-use hornbook_base::roman::to_roman;
+use hornbook_base::roman::{READ_MAX, to_roman};
 
-use super::constitution::ARTICLES_MAX;
 use super::forms::{CodeCitationForm, ConstitutionStyle, TitlePlace};
 use super::grammar::Grammar;
 use super::value::{Citation, ConstitutionUnit, Locator, Unit, WordingKind};
@@ -110,7 +109,7 @@ fn write_parts(text: &mut String, parts: &[(ConstitutionUnit, Box<str>)], style:
 fn write_roman(text: &mut String, value: &str) {
     let digits = value.bytes().take_while(u8::is_ascii_digit).count();
     let (number, letters) = value.split_at(digits);
-    let numeral = number.parse().ok().filter(|number| *number < ARTICLES_MAX).and_then(to_roman);
+    let numeral = number.parse().ok().filter(|number| *number <= READ_MAX).and_then(to_roman);
     match numeral.filter(|_| letters.len() <= 1) {
         Some(numeral) => {
             text.push_str(&numeral);

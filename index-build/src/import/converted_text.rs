@@ -9,12 +9,10 @@ use hornbook_corpus::layout::{Layout, LineKind};
 use regex::Regex;
 
 use crate::content::ContentNote;
+use crate::import::document::FOOTNOTE_SIGNS;
 use crate::import::labels::{Paragraph, Scheme, infer, layout_of};
 use crate::import::table_spans::{CellSpan, TableRows};
 use crate::import::text_builder::TextBuilder;
-
-/// Why the numbers of footnotes are not in the text.
-pub(super) const SIGNS: &str = "signs of footnotes, which become marks";
 
 /// Why tags are not in the text.
 const TAGS: &str = "tags of tables";
@@ -35,8 +33,9 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("the pattern is valid")
 }
 
-/// In place of a sign, until its place in the text is known: the first character stands for the first footnote.
-const MARKERS: std::ops::RangeInclusive<char> = '\u{e000}'..='\u{f8ff}';
+/// Characters that replace signs while the lines are set, one for each footnote. Publishers have glyphs of their own
+/// only in the private area below these.
+const MARKERS: std::ops::RangeInclusive<char> = '\u{f0000}'..='\u{ffffd}';
 
 /// The text of a provision, with its footnotes as notes. Marks of the layout refer to them by their place.
 #[derive(Debug, Default)]
@@ -50,9 +49,10 @@ pub(super) struct ConvertedText {
 
 impl ConvertedText {
     pub(super) fn read(text: String) -> Self {
-        let has_footnotes = FOOTNOTE.captures_iter(&text).any(|found| is_footnote(&found));
+        let footnotes = FOOTNOTE.captures_iter(&text).filter(is_footnote).count();
         let has_tables = text.contains("<table>") && (text.contains("</table>") || text.contains("<td"));
-        if !(has_footnotes || has_tables) || text.contains(|c| MARKERS.contains(&c)) {
+        let is_plain = footnotes == 0 && !has_tables;
+        if is_plain || footnotes > MARKERS.count() || text.contains(|c| MARKERS.contains(&c)) {
             let layout = layout_of(&text, &Scheme::found());
             return Self { text, layout, ..Self::default() };
         }
@@ -75,7 +75,7 @@ impl ConvertedText {
             rest.push(marker(numbers.len()));
             rest.push_str(separator(whole, &text[end..]));
             numbers.push(found[1].to_owned());
-            self.left_out.push((SIGNS, format!("{} {}", &found[1], &found[2])));
+            self.left_out.push((FOOTNOTE_SIGNS, format!("{} {}", &found[1], &found[2])));
             self.footnotes.push(ContentNote {
                 topic: "Footnote".into(),
                 text: found[3].trim().to_owned(),
@@ -87,7 +87,7 @@ impl ConvertedText {
         let marked = SIGN.replace_all(&rest, |found: &regex::Captures<'_>| {
             match numbers.iter().position(|number| *number == found[1]) {
                 Some(note) => {
-                    signs.push((SIGNS, found[1].to_owned()));
+                    signs.push((FOOTNOTE_SIGNS, found[1].to_owned()));
                     marker(note).to_string()
                 }
                 None => found[0].to_owned(),
@@ -187,8 +187,7 @@ fn is_footnote(found: &regex::Captures<'_>) -> bool {
 }
 
 fn marker(note: usize) -> char {
-    let last = u32::from(*MARKERS.end());
-    char::from_u32((u32::from(*MARKERS.start()) + note as u32).min(last)).unwrap_or(*MARKERS.end())
+    MARKERS.clone().nth(note).unwrap_or(*MARKERS.end())
 }
 
 fn without_markers(line: &str) -> String {
@@ -310,6 +309,12 @@ mod tests {
         let kinds: Vec<LineKind> = found.layout.lines.iter().filter_map(|line| line.kind()).collect();
         use LineKind::{Paragraph as P, TableNote, TableRow as Row};
         assert_eq!(kinds, [P, Row, Row, TableNote, P, P]);
+    }
+
+    #[test]
+    fn glyphs_of_the_publisher_stay() {
+        let found = read("A is \u{e0e9} [1]   1 So in original.   B.");
+        assert_eq!((found.text.as_str(), marks(&found)), ("A is \u{e0e9} B.", vec![("\u{e0e9}", 0)]));
     }
 
     #[test]

@@ -11,6 +11,9 @@ use crate::report::{SourcePosition, WarningKind};
 /// Reason for leaving out a heading that gets no container.
 pub(crate) const REPEATED_HEADING: &str = "headings that repeat those of the same container";
 
+/// Reason for leaving out the signs of footnotes.
+pub(crate) const FOOTNOTE_SIGNS: &str = "signs of footnotes, which become marks";
+
 /// Parses one document.
 pub type ParseDocument = fn(&Document, ImportTarget<'_>) -> Parsed;
 

@@ -204,16 +204,10 @@ fn value(label: &str, style: &str) -> Option<u32> {
             let repeated = || letters.clone().next().map(|letter| letter + 26 * (label.len() as u32 - 1));
             if is_repeated { repeated() } else { Some(letters.fold(0, |value, letter| value * 26 + letter)) }
         }
-        "i" | "I" if is_in_case(label) => roman_value(&label.to_ascii_uppercase()),
+        "i" | "I" if is_in_case(label) => from_roman(&label.to_ascii_uppercase()).map(u32::from),
         "a" | "A" | "i" | "I" => None,
         _ => label.parse().ok().filter(|_| label.bytes().all(|b| b.is_ascii_digit())),
     }
-}
-
-fn roman_value(label: &str) -> Option<u32> {
-    // `d` and `m` are letters.
-    const VALUE_MAX: u16 = 399;
-    from_roman(label).filter(|value| *value <= VALUE_MAX).map(u32::from)
 }
 
 /// The last label of an item such as `(a) through (d) Repealed by Laws 2019`.

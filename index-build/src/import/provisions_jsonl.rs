@@ -65,20 +65,19 @@ pub fn import(
     let parse = |_: u32, text: &str| {
         let mut line: ProvisionLine = json_line::parse(text, FIELDS)?;
         check(&line, target).map_err(|mistake| vec![mistake])?;
-        let mut converted = ConvertedText::read(std::mem::take(&mut line.text));
-        line.text = std::mem::take(&mut converted.text);
-        Ok::<_, Vec<String>>((line, converted))
+        let mut text = ConvertedText::read(std::mem::take(&mut line.text));
+        line.text = std::mem::take(&mut text.text);
+        let mut note = ConvertedText::read(line.note.take().unwrap_or_default());
+        line.note = Some(std::mem::take(&mut note.text)).filter(|note| !note.is_empty());
+        Ok::<_, Vec<String>>((line, text, note))
     };
     parse_lines(file, LINE_BYTES_MAX, parse, |number, parsed| {
         let position = SourcePosition { file: name.clone(), line: Some(number) };
         match parsed {
-            Ok((line, converted)) => {
+            Ok((line, text, note)) => {
                 let parent = add_containers(&line, target, intake, &position)?;
                 let mut provision = provision(line, parent, target, &position, intake.warnings);
-                provision.content.layout = converted.layout;
-                // Marks of the layout name footnotes by their place among the notes.
-                provision.content.notes.splice(0..0, converted.footnotes);
-                intake.left_out.extend(converted.left_out);
+                add_converted(text, note, &mut provision.content, &mut intake.left_out);
                 intake.add(provision)?;
                 count += 1;
                 Ok(())
@@ -87,6 +86,25 @@ pub fn import(
         }
     })?;
     Ok(count)
+}
+
+/// Adds what was found within the text and the note: layouts, and footnotes as notes. Marks of a layout name footnotes by
+/// their place among the notes.
+fn add_converted(
+    text: ConvertedText,
+    mut note: ConvertedText,
+    content: &mut Content,
+    left_out: &mut Vec<(&'static str, String)>,
+) {
+    content.layout = text.layout;
+    // Other notes have no layout.
+    if let Some(own) = content.notes.first_mut().filter(|_| !note.left_out.is_empty()) {
+        note.layout.offset_footnotes(text.footnotes.len() + 1);
+        own.layout = note.layout;
+        content.notes.append(&mut note.footnotes);
+    }
+    content.notes.splice(0..0, text.footnotes);
+    left_out.extend(text.left_out.into_iter().chain(note.left_out));
 }
 
 fn check(line: &ProvisionLine, target: ImportTarget<'_>) -> Result<(), String> {
@@ -355,6 +373,23 @@ mod tests {
             ("xa/code/s20-2", "Arden Code § 20-2"),
         ];
         assert_eq!(keys, expected.map(|(key, citation)| (key.to_owned(), citation.to_owned())));
+    }
+
+    #[test]
+    fn footnotes_of_text_and_note_are_named_by_their_places() {
+        let text = "Fees [1]   1 Of 1990.   are due.";
+        let note = "Former law: <table><tr><td>A [1]   1 Ended.   </td><td>B</td></tr></table>";
+        let mut one: serde_json::Value =
+            serde_json::from_str(&line("Arden Code § 1", "Fees", text, "r", "in force", &[])).unwrap();
+        one["note"] = note.into();
+        let (nodes, _) = import_lines(&[one.to_string()]).unwrap();
+        let content = &nodes[0].1;
+        let notes: Vec<_> = content.notes.iter().map(|note| (note.topic.as_str(), note.text.as_str())).collect();
+        assert_eq!(notes, [("Footnote", "Of 1990."), ("Note", "Former law:\nA\tB"), ("Footnote", "Ended.")]);
+        let targets = |layout: &hornbook_corpus::layout::Layout| -> Vec<u32> {
+            layout.marks.iter().map(|mark| mark.target).collect()
+        };
+        assert_eq!((targets(&content.layout), targets(&content.notes[1].layout)), (vec![0], vec![2]));
     }
 
     #[test]

@@ -69,7 +69,19 @@ fn list_positions_become_labels_and_annotations_notes() {
 }
 
 #[test]
-fn what_stands_for_an_image_is_one() {
+fn an_item_that_is_printed_twice_is_read_once_with_a_warning() {
+    let mut source = virginia();
+    source.options.insert("label".to_owned(), "({})".into());
+    let item = "<ol><li>It is <i>free</i> for all.\n (a) (1) It is <i>free</i> for all.</li></ol>";
+    let imported = import_one("t9.html", &TITLE.replace("<p>Free.</p>", item), &source);
+    let node = imported.node("va/code/s9-8");
+    assert_eq!(node.text.as_deref(), Some("(1) It is free for all.\nStray words"));
+    assert_eq!((node.layout.lines.len(), node.layout.marks.len()), (2, 1));
+    assert_eq!(imported.counts.get(&WarningKind::RepeatedText), Some(&1));
+}
+
+#[test]
+fn what_the_page_has_in_place_of_an_image_is_one() {
     let mut source = virginia();
     source.options.insert("images".to_owned(), "^Click to view$".into());
     let document = TITLE.replace("<p>Free.</p>", "<ol><li>Free:<p>Click to view</p></li></ol><p>Click to view it.</p>");

@@ -1,5 +1,5 @@
-//! Reloads the snapshot, the operator's synonyms and the certificate of a running service: 'hornbook reload', SIGHUP, and the
-//! operator page.
+//! Reloads the snapshot, the operator's synonyms and the certificate of a running service: 'hornbook reload',
+//! SIGHUP, and the operator page.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -216,10 +216,10 @@ fn read_count(label: &str) -> Vec<(Alphabet, LabelPosition)> {
         push(Alphabet::Number, number.filter(|_| !main.starts_with('0')));
     } else if main.bytes().all(|byte| byte.is_ascii_lowercase()) {
         push(Alphabet::Small, letters(main.as_bytes(), b'a'));
-        push(Alphabet::SmallRoman, roman(&main.to_ascii_uppercase()));
+        push(Alphabet::SmallRoman, from_roman(&main.to_ascii_uppercase()));
     } else if main.bytes().all(|byte| byte.is_ascii_uppercase()) {
         push(Alphabet::Capital, letters(main.as_bytes(), b'A'));
-        push(Alphabet::CapitalRoman, roman(main));
+        push(Alphabet::CapitalRoman, from_roman(main));
     }
     readings
 }
@@ -252,11 +252,4 @@ fn letters(label: &[u8], first: u8) -> Option<u16> {
         [one, two] => Some(26 * (place(one)? + 1) + place(two)? + 1),
         _ => None,
     }
-}
-
-/// The value of a roman numeral in capitals.
-fn roman(numeral: &str) -> Option<u16> {
-    // `d` and `m` are letters.
-    const VALUE_MAX: u16 = 399;
-    from_roman(numeral).filter(|value| *value <= VALUE_MAX)
 }

@@ -15,7 +15,7 @@ pub(super) fn remove(text: &mut String, layout: &mut Layout) -> Vec<String> {
     while start < text.len() {
         let end = text[start..].find('\n').map_or(text.len(), |length| start + length);
         let copy = copy_in(&text[start..end]).map(|copy| cut(text, layout, start + copy, end));
-        start = end - copy.as_ref().map_or(0, |copy| copy.len() + 1) + 1;
+        start = end + 1 - copy.as_ref().map_or(0, String::len);
         copies.extend(copy.map(|copy| copy.trim().to_owned()));
     }
     copies
@@ -38,8 +38,8 @@ fn copy_in(line: &str) -> Option<usize> {
 
 /// Whether texts have the same letters and signs.
 fn are_equal(one: &str, other: &str) -> bool {
-    let letters = |text: &'_ str| text.chars().filter(|c| !c.is_whitespace()).collect::<Vec<_>>();
-    one.len().abs_diff(other.len()) <= one.len() / 8 && letters(one) == letters(other)
+    let is_sign = |c: &char| !c.is_whitespace();
+    one.len().abs_diff(other.len()) <= one.len() / 8 && one.chars().filter(is_sign).eq(other.chars().filter(is_sign))
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ struct StateHtmlOptions {
     /// Whether the forms of `label` begin with letters. A numbered outermost list then uses the second form.
     #[serde(default)]
     letters_first: bool,
-    /// Matches paragraphs that stand for an image or another file of the publisher's page.
+    /// Matches paragraphs that the publisher's page has in place of an image or another file.
     images: Option<Pattern>,
     /// Matches the paths of documents that belong to another code body.
     skip: Option<Pattern>,
