@@ -1,6 +1,9 @@
 //! Resolves citations as users write them. Each citation of a list gets a typed answer.
 
+mod answer;
 mod containers;
+mod holdings;
+mod renumberings;
 pub(super) mod tables;
 
 use std::ops::Range;
@@ -8,25 +11,20 @@ use std::ops::Range;
 use hornbook_corpus::cards::Card;
 use hornbook_corpus::cfr_chapters::{CFR_KEY, CfrChapter};
 use hornbook_corpus::citation::{
-    ActSection, Citation, CitationKey, CitedItem, Container, ContainerLevel, Coverage, EnclosingProvision, Grammar,
-    GrammarBody, HeldActSection, LawDivision, Locator, MentionedContainer, NamedContainer, NodeLookup,
-    NumberedContainer, ParseError, ProvisionLookup, RANGE_MAX, Resolution, Unit,
+    Citation, CitedItem, Container, ContainerLevel, EnclosingProvision, Locator, MentionedContainer, NamedContainer,
+    RANGE_MAX, Resolution, Unit,
 };
-use hornbook_corpus::citation_index::CitationKind;
 use hornbook_corpus::code_titles::PrintedWithin;
-use hornbook_corpus::day::Day;
-use hornbook_corpus::ids::{NodeId, NodeOrdinal};
-use hornbook_corpus::nodes::NodeRecord;
-use hornbook_corpus::outline::Status;
+use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::validity::ShownWording;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::engine::Engine;
 use super::error::SearchError;
 use super::law_on_day::LawOnDay;
 use super::parts::{BodyParts, MissingPart, MissingTitlePart};
-use containers::ContainerIndex;
+pub use answer::{AnswerKind, CitationAnswer, CitedNode};
+use answer::{canonical, message, message_of_attachment, message_of_readings, message_of_subdivision};
+use holdings::SnapshotHoldings;
 
 /// The maximum number of candidates in an answer.
 pub const CANDIDATES_MAX: usize = RANGE_MAX;
@@ -34,117 +32,8 @@ pub const CANDIDATES_MAX: usize = RANGE_MAX;
 /// The maximum number of citations of a query that are explained if they are not in the corpus.
 const EXPLAINED_CITATIONS_MAX: usize = 4;
 
-/// The maximum number of renumberings that are followed from one provision to the next.
-const RENUMBERINGS_MAX: usize = 8;
-
-/// The maximum number of provisions that a message names as former bearers of a number.
-const FORMER_BEARERS_NAMED_MAX: usize = 3;
-
 /// The jurisdiction of acts of Congress.
 const FEDERAL: &str = "US";
-
-/// Words between the first and the last number of a range citation, as terms of the keyword index.
-const RANGE_TERMS: [&str; 3] = ["to", "through", "thru"];
-
-/// The kind of answer to a citation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum AnswerKind {
-    /// The citation names one provision or container.
-    Resolved,
-    /// The citation names several nodes: they share the citation, or it is a range.
-    Ambiguous,
-    /// The code is in the corpus, but nothing in it has this citation.
-    NotHeld,
-    /// The code, or the title or part that the citation is in, is not in the corpus.
-    OutsideCoverage,
-    /// The jurisdiction is listed, but its law is not in the corpus yet.
-    Placeholder,
-    /// The text cannot be read as a citation.
-    Malformed,
-}
-
-impl AnswerKind {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Resolved => "resolved",
-            Self::Ambiguous => "ambiguous",
-            Self::NotHeld => "not_held",
-            Self::OutsideCoverage => "outside_coverage",
-            Self::Placeholder => "placeholder",
-            Self::Malformed => "malformed",
-        }
-    }
-}
-
-/// The answer to one citation. `Node` is what it says of each node that the citation may name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(rename = "CitationAnswer")]
-pub struct CitationAnswer<Node = CitedNode> {
-    pub answer: AnswerKind,
-    /// The canonical form, with the subdivision; null if the text could not be read. If several codes
-    /// share the name, all possible citations.
-    pub citation: Option<String>,
-    /// The name of the code that the citation belongs to.
-    pub code_body: Option<String>,
-    pub jurisdiction: Option<String>,
-    /// The subdivision within the provision, outermost first: `(b)(2)` is `b`, `2`.
-    pub subdivision: Vec<String>,
-    /// Whether the citation means the notes printed with the provision: `17 U.S.C. § 101 note`.
-    pub notes: bool,
-    /// The id of the provision or container, if there is exactly one.
-    #[schemars(with = "Option<uuid::Uuid>")]
-    pub node_id: Option<NodeId>,
-    /// Everything that the citation names, in code order; at most 100 nodes. If a place within a part
-    /// or chapter is not in the corpus, the part or chapter itself.
-    pub candidates: Vec<Node>,
-    /// An explanation for people, with the next step to take.
-    pub message: String,
-}
-
-impl CitationAnswer {
-    /// The same answer with something else about each node.
-    pub fn try_map<Node, E>(
-        self,
-        of_node: impl FnMut(CitedNode) -> Result<Node, E>,
-    ) -> Result<CitationAnswer<Node>, E> {
-        let Self { answer, citation, code_body, jurisdiction, subdivision, notes, node_id, candidates, message } = self;
-        let candidates = candidates.into_iter().map(of_node).collect::<Result<_, E>>()?;
-        Ok(CitationAnswer {
-            answer,
-            citation,
-            code_body,
-            jurisdiction,
-            subdivision,
-            notes,
-            node_id,
-            candidates,
-            message,
-        })
-    }
-}
-
-/// A node that a citation may name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct CitedNode {
-    #[schemars(with = "uuid::Uuid")]
-    pub node_id: NodeId,
-    pub citation: String,
-    pub heading: String,
-    #[schemars(with = "String")]
-    pub status: Status,
-    /// The first day on which this wording is law, if the source states it.
-    #[schemars(with = "Option<String>")]
-    pub effective_from: Option<Day>,
-    /// The first day on which this wording is no longer law, if the source states it.
-    #[schemars(with = "Option<String>")]
-    pub effective_to: Option<Day>,
-    /// The date through which the edition is current, if the source states it.
-    #[schemars(with = "Option<String>")]
-    pub current_through: Option<Day>,
-}
 
 /// A citation in a text: where it is, the provision that it cites, and the cited subdivision.
 pub type Mention = (Range<usize>, NodeOrdinal, Vec<Box<str>>);
@@ -180,41 +69,6 @@ impl Engine {
             self.follow_renumbering(law, answer)?;
         }
         Ok(answers)
-    }
-
-    /// Answers with the provision that a renumbered or transferred one is now, and says so.
-    fn follow_renumbering(&self, law: &LawOnDay, answer: &mut CitationAnswer) -> Result<(), SearchError> {
-        let is_gone = |status| matches!(status, Status::Renumbered | Status::Transferred);
-        let [asked] = answer.candidates.as_slice() else { return Ok(()) };
-        let Some(first) = self.snapshot().ordinal(asked.node_id) else { return Ok(()) };
-        let citation = asked.citation.clone();
-        if answer.answer != AnswerKind::Resolved || !is_gone(asked.status) {
-            return Ok(());
-        }
-        let verb = asked.status.as_str();
-        let mut followed = vec![first];
-        let mut place = first;
-        while is_gone(law.shown(place).status)
-            && let [next] = self.new_places(place)?[..]
-            && !followed.contains(&next)
-            && followed.len() < RENUMBERINGS_MAX
-        {
-            followed.push(next);
-            place = next;
-        }
-        if place != first {
-            let now = self.cited_node(place)?;
-            answer.message = format!("{citation} was {verb}: it is now {}", now.citation);
-            answer.node_id = Some(now.node_id);
-            answer.candidates = vec![now];
-            self.show_on(law, answer)?;
-        } else if let Some(now) = self.snapshot().nodes.get(first)?.now.filter(|_| followed.len() == 1) {
-            answer.message = format!("{citation} was {verb}: it is now {now}");
-            if self.new_places(first)?.is_empty() {
-                answer.message += ", which this corpus does not contain";
-            }
-        }
-        Ok(())
     }
 
     /// The answer to a citation that was found in a text, as the law is on a day.
@@ -267,57 +121,6 @@ impl Engine {
             }
         }
         Ok(mentions)
-    }
-
-    /// The provisions that took the place of a renumbered or transferred one: those that list its citation as a former
-    /// one, or the one that it names as its new place. If there are none, the only provision that it refers to.
-    pub fn successors(&self, node: NodeOrdinal, status: Status) -> Result<Vec<NodeOrdinal>, SearchError> {
-        if !matches!(status, Status::Renumbered | Status::Transferred) {
-            return Ok(Vec::new());
-        }
-        let mut found = self.new_places(node)?;
-        let snapshot = self.snapshot();
-        // If it refers to several provisions, its text says more than where the provision went, so none is used.
-        if found.is_empty() && snapshot.references.outgoing(node).len() == 1 && snapshot.nodes.get(node)?.now.is_none()
-        {
-            found.extend(snapshot.references.outgoing(node));
-            found.retain(|&other| other != node);
-        }
-        Ok(found)
-    }
-
-    /// The provisions of which it is stated that they took the place of another: it names the place where it is now,
-    /// or they list its citation as a former one.
-    fn new_places(&self, node: NodeOrdinal) -> Result<Vec<NodeOrdinal>, SearchError> {
-        let snapshot = self.snapshot();
-        let mut found = match snapshot.nodes.get(node)?.now {
-            Some(now) => match snapshot.grammar().parse(&now) {
-                Ok(citation) => snapshot.grammar().provisions_of(&citation, &SnapshotHoldings(self))?,
-                Err(_) => SnapshotHoldings(self).bearers(&CitationKey::folded(&now))?,
-            },
-            None => {
-                let bearers = snapshot.nodes_with_citation(snapshot.cards.get(node)?.citation)?;
-                let former = bearers.into_iter().filter(|(_, kind)| *kind == CitationKind::Former);
-                former.map(|(bearer, _)| bearer).collect()
-            }
-        };
-        found.retain(|&other| other != node);
-        Ok(found)
-    }
-
-    /// The citation that the law of a node has now, if it was renumbered or transferred and its source says where to.
-    pub fn now(&self, node: NodeOrdinal, record: &NodeRecord) -> Result<Option<String>, SearchError> {
-        let snapshot = self.snapshot();
-        if record.now.is_some() {
-            return Ok(record.now.clone());
-        }
-        if !matches!(snapshot.outline.status(node), Status::Renumbered | Status::Transferred) {
-            return Ok(None);
-        }
-        match self.new_places(node)?[..] {
-            [place] => Ok(Some(snapshot.cards.get(place)?.citation.to_owned())),
-            _ => Ok(None),
-        }
     }
 
     fn answer(&self, resolution: Resolution) -> Result<CitationAnswer, SearchError> {
@@ -550,35 +353,6 @@ impl Engine {
         Ok(answers)
     }
 
-    /// Says which provisions of an answer have the citation only as a former one, or which others had it before.
-    fn explain_former_bearers(&self, plain: &mut CitationAnswer, citation: &Citation) -> Result<(), SearchError> {
-        let snapshot = self.snapshot();
-        let former = SnapshotHoldings(self).former_bearers(&snapshot.grammar().key(citation))?;
-        let is_candidate = |node: &NodeOrdinal| {
-            let id = snapshot.outline.id(*node);
-            plain.candidates.iter().any(|cited| Some(cited.node_id) == id)
-        };
-        let (found, others): (Vec<NodeOrdinal>, Vec<NodeOrdinal>) = former.into_iter().partition(is_candidate);
-        let names = |nodes: &[NodeOrdinal]| -> Result<String, SearchError> {
-            let names = nodes.iter().take(FORMER_BEARERS_NAMED_MAX);
-            let names = names.map(|&node| Ok(snapshot.cards.get(node)?.citation.to_owned()));
-            Ok(names.collect::<Result<Vec<String>, SearchError>>()?.join(" and "))
-        };
-        match (found.as_slice(), others.as_slice()) {
-            ([_], _) => {
-                let asked = plain.citation.as_deref().unwrap_or("this");
-                plain.message = format!("{asked} is a former citation of {}; cite it by that", names(&found)?);
-            }
-            ([], []) => {}
-            ([], others) if !plain.candidates.is_empty() => {
-                plain.message += &format!("; {} formerly had this number", names(others)?);
-            }
-            ([], _) => {}
-            _ => plain.message += "; this is their former citation",
-        }
-        Ok(())
-    }
-
     fn cited_node(&self, node: NodeOrdinal) -> Result<CitedNode, SearchError> {
         let Card { citation, heading, .. } = self.snapshot().cards.get(node)?;
         let ShownWording { status, from, to, .. } = self.law_on(None).shown(node);
@@ -591,220 +365,5 @@ impl Engine {
             effective_to: to,
             current_through: self.current_through(node)?,
         })
-    }
-
-    fn container_index(&self) -> Result<&ContainerIndex, SearchError> {
-        if let Some(index) = self.resolve_tables.containers.get() {
-            return Ok(index);
-        }
-        let index = ContainerIndex::of(self.snapshot())?;
-        Ok(self.resolve_tables.containers.get_or_init(|| index))
-    }
-
-    /// The provisions whose own citation is a range.
-    fn cited_ranges(&self) -> Result<&[(Citation, NodeOrdinal)], SearchError> {
-        if let Some(ranges) = self.resolve_tables.ranges.get() {
-            return Ok(ranges);
-        }
-        let snapshot = self.snapshot();
-        let all = self.all_nodes().into();
-        let mut nodes = Vec::new();
-        for term in RANGE_TERMS {
-            nodes.append(&mut self.guarded(|| Ok(self.keyword.with_citation_term(term, &all, usize::MAX)?))?);
-        }
-        nodes.sort_unstable();
-        nodes.dedup();
-        let mut ranges = Vec::new();
-        for node in nodes.into_iter().map(NodeOrdinal) {
-            let citation = snapshot.grammar().parse(snapshot.cards.get(node)?.citation);
-            let is_range = |citation: &Citation| matches!(citation.place, Locator::Numbered { last: Some(_), .. });
-            ranges.extend(citation.ok().filter(is_range).map(|citation| (citation, node)));
-        }
-        Ok(self.resolve_tables.ranges.get_or_init(|| ranges))
-    }
-}
-
-impl CitationAnswer {
-    fn malformed(error: &ParseError) -> Self {
-        Self {
-            answer: AnswerKind::Malformed,
-            citation: None,
-            code_body: None,
-            jurisdiction: None,
-            subdivision: Vec::new(),
-            notes: false,
-            node_id: None,
-            candidates: Vec::new(),
-            message: error.to_string(),
-        }
-    }
-}
-
-fn message(answer: AnswerKind, citation: &str, body: &str, jurisdiction: &str, count: usize) -> String {
-    match answer {
-        AnswerKind::Resolved => format!("{citation} is in {body}"),
-        AnswerKind::Ambiguous => {
-            format!("{citation} names {count} provisions of {body}; choose one by its id, or cite it more exactly")
-        }
-        AnswerKind::NotHeld => {
-            format!("{body} is in this corpus, but has no {citation}; check the number, or search for its words")
-        }
-        AnswerKind::OutsideCoverage => {
-            format!("{citation} is in {body} ({jurisdiction}), which this corpus does not contain")
-        }
-        AnswerKind::Placeholder => {
-            format!("{citation} is in {body}; {jurisdiction} is listed, but this corpus does not contain its law yet")
-        }
-        AnswerKind::Malformed => format!("'{citation}' is not a citation"),
-    }
-}
-
-/// The message for a place within a part or chapter, if the snapshot has the part without this place.
-fn message_of_attachment(outer: &CitedNode, citation: &str) -> String {
-    let outer = &outer.citation;
-    format!("{outer} is in this corpus, but does not contain {citation}; check the number, or read the whole part")
-}
-
-/// The message for a subdivision of a part or chapter. Only sections have subdivisions.
-fn message_of_subdivision(found: &[CitedNode], citation: Option<&str>) -> String {
-    let around = found.first().map_or("the part", |node| &node.citation);
-    let citation = citation.unwrap_or("the citation");
-    format!(
-        "{around} is in this corpus, but {citation} names a subdivision, and a part or chapter has none; cite a section of it"
-    )
-}
-
-/// The message for a name that several codes have.
-fn message_of_readings(grammar: &Grammar, readings: &[Citation]) -> String {
-    format!("this may be {}; write the full name of the code", join_readings(grammar, readings))
-}
-
-/// The possible citations, such as `14 C.F.R. § 25.1309 or 48 C.F.R. § 25.1309`.
-fn join_readings(grammar: &Grammar, readings: &[Citation]) -> String {
-    readings.iter().map(|citation| grammar.format(citation)).collect::<Vec<_>>().join(" or ")
-}
-
-/// The canonical form of a citation. For a container, that is its own spelling.
-fn canonical(grammar: &Grammar, cited: &CitedItem, found: Option<&CitedNode>) -> String {
-    match (cited, found) {
-        (CitedItem::Citation(citation) | CitedItem::OfAct { citation, .. }, _) => grammar.format(citation),
-        (CitedItem::Container(_) | CitedItem::Numbered(_) | CitedItem::Verbatim, Some(node)) => node.citation.clone(),
-        (CitedItem::Container(container), None) => grammar.format_container(container),
-        (CitedItem::Numbered(numbered), None) => grammar.format_numbered(numbered),
-        (CitedItem::Readings(readings), _) => join_readings(grammar, readings),
-        (CitedItem::ActSection(section), _) => section.to_string(),
-        (CitedItem::SessionLaw(law), _) => law.to_string(),
-        (CitedItem::Verbatim, None) => String::new(),
-    }
-}
-
-/// The contents of the engine's snapshot.
-struct SnapshotHoldings<'e>(&'e Engine);
-
-impl SnapshotHoldings<'_> {
-    /// The provisions with a citation or, if there are none, the containers. Only the best kind of
-    /// citation that occurs counts: canonical, then parallel.
-    fn bearers(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, SearchError> {
-        let mut found = self.0.snapshot().nodes_with_citation_key(key)?;
-        found.retain(|&(_, kind)| kind != CitationKind::Former);
-        let best = found.first().map(|&(_, kind)| kind);
-        Ok(self.provisions_first(found.into_iter().filter(|&(_, kind)| Some(kind) == best)))
-    }
-
-    /// The same for the nodes that had a citation formerly.
-    fn former_bearers(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, SearchError> {
-        let found = self.0.snapshot().nodes_with_citation_key(key)?;
-        Ok(self.provisions_first(found.into_iter().filter(|&(_, kind)| kind == CitationKind::Former)))
-    }
-
-    fn provisions_first(&self, found: impl Iterator<Item = (NodeOrdinal, CitationKind)>) -> Vec<NodeOrdinal> {
-        let outline = &self.0.snapshot().outline;
-        let mut nodes: Vec<NodeOrdinal> = found.map(|(node, _)| node).collect();
-        if nodes.iter().any(|&node| outline.is_provision(node)) {
-            nodes.retain(|&node| outline.is_provision(node));
-        }
-        nodes
-    }
-}
-
-impl ProvisionLookup for SnapshotHoldings<'_> {
-    type Error = SearchError;
-
-    fn provisions(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, SearchError> {
-        self.bearers(key)
-    }
-
-    fn formerly(&self, key: &CitationKey) -> Result<Vec<NodeOrdinal>, SearchError> {
-        self.former_bearers(key)
-    }
-
-    fn ranges_over(&self, citation: &Citation) -> Result<Vec<NodeOrdinal>, SearchError> {
-        let ranges = self.0.cited_ranges()?.iter();
-        Ok(ranges.filter(|(range, _)| range.covers(citation)).map(|&(_, node)| node).collect())
-    }
-
-    fn node_count(&self) -> u32 {
-        self.0.snapshot().outline.len()
-    }
-
-    fn is_within(&self, range: &Citation, node: NodeOrdinal) -> Result<Option<bool>, SearchError> {
-        let snapshot = self.0.snapshot();
-        if !snapshot.outline.is_provision(node) {
-            return Ok(None);
-        }
-        let citation = snapshot.grammar().parse(snapshot.cards.get(node)?.citation);
-        Ok(Some(citation.is_ok_and(|citation| range.covers(&citation))))
-    }
-}
-
-impl NodeLookup for SnapshotHoldings<'_> {
-    fn containers(&self, named: &NamedContainer) -> Result<Vec<NodeOrdinal>, SearchError> {
-        Ok(self.0.container_index()?.find(named))
-    }
-
-    fn numbered_containers(&self, numbered: &NumberedContainer) -> Result<Vec<NodeOrdinal>, SearchError> {
-        Ok(self.0.container_index()?.numbered(numbered))
-    }
-
-    fn act_sections(&self, section: &ActSection) -> Result<Vec<HeldActSection>, SearchError> {
-        let snapshot = self.0.snapshot();
-        let laws = match &section.law {
-            Some(law) => vec![LawDivision { law: law.clone(), division: section.division.clone() }],
-            None => snapshot.laws_of_act(&section.act)?,
-        };
-        let mut held = Vec::new();
-        for LawDivision { law, division } in laws {
-            for (node, own) in snapshot.act_sections(&law, &section.section)? {
-                let is_of_division = division.is_none() || division == own.division;
-                let citation = snapshot.grammar().parse(snapshot.cards.get(node)?.citation).ok();
-                held.extend(citation.filter(|_| is_of_division).map(|citation| HeldActSection {
-                    node,
-                    citation,
-                    section: own,
-                }));
-            }
-        }
-        held.sort_by_key(|held| held.node);
-        Ok(held)
-    }
-
-    fn covers(&self, citation: &Citation) -> Result<bool, SearchError> {
-        let snapshot = self.0.snapshot();
-        let body = snapshot.grammar().body(citation.body);
-        let is_held = body.is_some_and(|body| self.coverage(body) == Coverage::Covered);
-        Ok(is_held && MissingPart::of(snapshot, self.0.parts()?, &CitedItem::Citation(citation.clone())).is_none())
-    }
-
-    fn coverage(&self, body: GrammarBody<'_>) -> Coverage {
-        let catalogue = &self.0.snapshot().catalogue;
-        let key = PrintedWithin::of(body.key).map_or(body.key, |within| within.key);
-        if catalogue.code_bodies.iter().any(|held| held.key == key) {
-            return Coverage::Covered;
-        }
-        let listed = catalogue.jurisdictions.iter().find(|listed| listed.short_code.as_str() == body.jurisdiction);
-        match listed {
-            Some(listed) if listed.is_placeholder() => Coverage::Placeholder,
-            _ => Coverage::Outside,
-        }
     }
 }
