@@ -128,6 +128,25 @@ impl Metrics {
         *self.usage_backlog.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The number of responses by status.
+    pub fn answers_by_status(&self) -> BTreeMap<u16, u64> {
+        let mut counts = BTreeMap::new();
+        for ((_, status), count) in self.requests.all() {
+            *counts.entry(status).or_default() += count.load(Ordering::Relaxed);
+        }
+        counts
+    }
+
+    /// The number of error responses by code, the most frequent first.
+    pub fn errors(&self) -> Vec<(&'static str, u64)> {
+        most_frequent_first(&self.errors)
+    }
+
+    /// The number of connections that were closed without a response, by reason, the most frequent first.
+    pub fn refused_connections(&self) -> Vec<(&'static str, u64)> {
+        most_frequent_first(&self.connections_refused)
+    }
+
     /// Response times by operation.
     pub fn latencies(&self) -> Vec<DurationHistogram> {
         times(&self.latencies)
@@ -239,6 +258,13 @@ impl Histogram {
         self.buckets[bucket].fetch_add(1, Ordering::Relaxed);
         self.sum_micros.fetch_add(micros, Ordering::Relaxed);
     }
+}
+
+fn most_frequent_first(family: &MetricFamily<&'static str, AtomicU64>) -> Vec<(&'static str, u64)> {
+    let counts = family.all().into_iter().map(|(label, count)| (label, count.load(Ordering::Relaxed)));
+    let mut counts: Vec<_> = counts.collect();
+    counts.sort_by_key(|(label, count)| (std::cmp::Reverse(*count), *label));
+    counts
 }
 
 fn times(family: &MetricFamily<&'static str, Histogram>) -> Vec<DurationHistogram> {

@@ -1,5 +1,5 @@
 //! What several packages share and what knows nothing of law: time and randomness as arguments, numbers and bytes as
-//! text, roman numerals, invisible characters, files that users name or that are replaced whole, and a cache that is
+//! text, roman numerals, invisible characters, the memory of the process, files that users name or that are replaced whole, and a cache that is
 //! bounded in bytes.
 
 pub mod base64;
@@ -8,6 +8,7 @@ pub mod clock;
 pub mod decimal;
 pub mod hex;
 pub mod invisible;
+pub mod process_memory;
 pub mod random;
 pub mod regular_file;
 pub mod roman;

@@ -2,8 +2,10 @@
 
 use clap::Subcommand;
 use hornbook::config::{EffectiveValue, SETTINGS, Setting, nearest_setting};
+use hornbook::web::operator::control::SettingRow;
 use serde_json::json;
 
+use crate::cli::operator_control::setting_rows;
 use crate::cli::output::{print, print_json};
 use crate::cli::table::TextTable;
 use crate::cli::{CommandResult, GlobalOptions};
@@ -39,9 +41,8 @@ fn show(options: &GlobalOptions) -> CommandResult {
         return print_json(&config.effective().map(row).collect::<Vec<_>>());
     }
     let mut table = TextTable::new(["setting", "value", "from"]).left_aligned();
-    for EffectiveValue { setting, value, origin } in config.effective() {
-        let value = if value.is_empty() { "none".to_owned() } else { value };
-        table.row([setting.name.to_owned(), value, origin.to_string()]);
+    for SettingRow { name, value, origin } in setting_rows(&config) {
+        table.row([name.to_owned(), value, origin]);
     }
     print(&table.render())
 }

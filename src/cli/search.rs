@@ -10,8 +10,8 @@ use hornbook::api::own_synonyms::read_synonyms;
 use hornbook_corpus::outline::Status;
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_search::{
-    DepthChoice, Engine, Facets, Highlight, HitExplain, Mode, PlaceEffect, RankingFeature, Relation, SearchExplain,
-    SearchRequest, SearchResponse, ShownHit, UnderstoodPlace,
+    DepthChoice, Engine, Facets, Highlight, Mode, PlaceEffect, Relation, SearchRequest, SearchResponse, ShownHit,
+    UnderstoodPlace,
 };
 use serde_json::{Value, json};
 
@@ -182,7 +182,7 @@ fn as_text(
         let end = if snippet.has_text_after { " …" } else { "" };
         out += &wrapped(&(emphasis.of(snippet.text, &snippet.highlights) + end), "     ");
         if let Some(explain) = &hit.explain {
-            out += &format!("     {}\n", explained(explain));
+            out += &format!("     {explain}\n");
         }
         out.push('\n');
     }
@@ -195,18 +195,9 @@ fn as_text(
     if let Some(facets) = &response.facets {
         out += &facets_text(snapshot, facets);
     }
-    if let Some(explain) = &response.explain {
-        let stages: Vec<String> = response.stages.named().map(|(name, micros)| format!("{name} {micros}")).collect();
-        let synonyms = match explain.synonyms.as_slice() {
-            [] => String::new(),
-            synonyms => format!("; synonyms: {}", synonyms.join("; ")),
-        };
-        out += &format!(
-            "kind of query: {}; words: {}{synonyms}; microseconds: {}\n",
-            explain.kind,
-            explain.terms.join(" "),
-            stages.join(", ")
-        );
+    if let Some(explained) = response.explained() {
+        out += &explained;
+        out.push('\n');
     }
     out
 }
@@ -223,28 +214,6 @@ fn facets_text(snapshot: &Snapshot, facets: &Facets) -> String {
         shown(codes.take(FACETS_SHOWN).collect()),
         shown(tags.take(FACETS_SHOWN).collect())
     )
-}
-
-fn explained(explain: &HitExplain) -> String {
-    let leg = |name: &str, leg: Option<SearchExplain>| match leg {
-        None => format!("{name} -"),
-        Some(SearchExplain { rank: Some(rank), score }) => format!("{name} #{rank} {score:.3}"),
-        Some(SearchExplain { rank: None, score }) => format!("{name} {score:.3}"),
-    };
-    let mut parts = vec![leg("keyword", explain.keyword), leg("vector", explain.vector)];
-    parts.extend(explain.encoded.map(|encoded| leg("encoded", Some(encoded))));
-    parts.push(explain.interaction.map_or("interaction -".into(), |score| format!("interaction {score:.3}")));
-    parts.push(format!("fused {:.3}", explain.fused));
-    if let Some(shares) = &explain.shares {
-        let shown = RankingFeature::ALL.into_iter().filter(|&feature| shares.get(feature) >= 0.0005);
-        let shown: Vec<String> =
-            shown.map(|feature| format!("{} {:.3}", feature.as_str(), shares.get(feature))).collect();
-        parts.push(format!("of {}", shown.join(" + ")));
-    }
-    parts.extend(explain.relation.map(|relation| relation.as_str().to_owned()));
-    parts.extend((explain.cited && explain.relation.is_none()).then(|| "cited".to_owned()));
-    parts.extend(explain.in_a_row.then(|| "adjacent words".to_owned()));
-    format!("[{}; {}]", parts.join(", "), explain.matched_terms.join(" "))
 }
 
 /// How the query's words are highlighted.

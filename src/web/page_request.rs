@@ -44,6 +44,12 @@ impl<'v> PageRequest<'v> {
         }
     }
 
+    /// A parameter of the address.
+    pub(super) fn parameter(&self, name: &str) -> Option<&str> {
+        let found = self.request.parameters.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
     /// Parses the form and verifies that it comes from this site.
     pub(super) fn form(&self, shell: &PageContext) -> Result<FormFields, PageError> {
         if !self.request.origin.is_of(shell.origin.as_ref()) {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use hornbook::api::service::Service;
 use hornbook::http::Mounts;
 use hornbook::metrics::Metrics;
+use hornbook::web::operator::control::{DiskSpace, OperatorControl, SettingRow, SnapshotRow};
 use hornbook::web::operator::mount::OperatorPages;
-use hornbook::web::operator::snapshot_control::{SnapshotControl, SnapshotRow};
 use hornbook::web::page_context::{PageContext, PageSettings};
 use hornbook_accounts::ids::AccountId;
 use hornbook_accounts::people::PersonRole;
@@ -19,7 +19,7 @@ use crate::test_server::{TestServer, TestServerOptions, generous_tariff};
 /// A program without a data directory; `tests/cli/people.rs` tests the real one.
 struct NoDirectory;
 
-impl SnapshotControl for NoDirectory {
+impl OperatorControl for NoDirectory {
     fn snapshots(&self) -> Vec<SnapshotRow> {
         Vec::new()
     }
@@ -30,6 +30,14 @@ impl SnapshotControl for NoDirectory {
 
     fn serve_snapshot(&self, name: &str) -> Result<String, String> {
         Err(format!("there is no readable snapshot '{name}'"))
+    }
+
+    fn settings(&self) -> &[SettingRow] {
+        &[]
+    }
+
+    fn disk(&self) -> Option<DiskSpace> {
+        None
     }
 }
 
@@ -177,4 +185,79 @@ fn payments_are_confirmed_once_and_orders_move_on() {
     assert_eq!(stage(), OrderStage::Filing);
     let back = [("order", &*id), ("do", "advance"), ("stage", "setup")];
     assert_eq!(operator.post("/operator/order", &back).status, 422);
+}
+
+#[test]
+fn accounts_are_found_by_name_sign_in_name_and_id() {
+    let server = open();
+    let mut operator = operator(&server);
+    let jane = Browser::approved(&server, "jane").account();
+    let john = Browser::approved(&server, "john").account();
+    let listed = |page: &str| [jane, john].map(|id| page.contains(&format!("<code>{id}</code>")));
+    assert_eq!(listed(&operator.get("/operator").text()), [true, true]);
+    for (wanted, expected) in
+        [("JAN", [true, false]), (&*john.to_string(), [false, true]), ("nobody", [false, false]), ("j", [true, true])]
+    {
+        let page = operator.get(&format!("/operator?account={wanted}")).text();
+        assert_eq!(listed(&page), expected, "{wanted}");
+    }
+    let page = operator.get("/operator?account=%3Cscript%3E").text();
+    assert!(!page.contains("<script>") && page.contains("None found."), "{page}");
+}
+
+#[test]
+fn an_account_is_deleted_only_with_its_id_typed() {
+    let server = open();
+    let mut operator = operator(&server);
+    let jane = Browser::approved(&server, "jane").account();
+    let id = jane.to_string();
+    let asked = operator.post("/operator/account", &[("account", &id), ("do", "ask to delete")]);
+    assert!(asked.status == 200 && asked.text().contains("cannot be undone"), "{}", asked.text());
+    let delete = |operator: &mut Browser<'_>, id: &str, typed: &str| {
+        operator.post("/operator/account", &[("account", id), ("do", "delete"), ("typed", typed)]).status
+    };
+    for typed in ["", "jane", "acc_1"] {
+        assert_eq!(delete(&mut operator, &id, typed), 422, "{typed}");
+    }
+    assert_eq!(status(&server, jane), AccountStatus::Approved);
+    let own = operator.account().to_string();
+    assert_eq!(delete(&mut operator, &own, &own), 422, "an operator could delete their own account");
+    assert_eq!(delete(&mut operator, &id, &id), 303);
+    assert_eq!(status(&server, jane), AccountStatus::Deleted);
+    let last = server.accounts.acts(1).unwrap().remove(0);
+    assert_eq!((last.act.as_str(), last.actor), ("account delete", own));
+}
+
+#[test]
+fn health_shows_what_was_refused_the_age_of_the_law_and_the_last_backup() {
+    let server = open();
+    let mut operator = operator(&server);
+    let page = operator.get("/operator").text();
+    let after = |page: &str, name: &str| {
+        between(page, &format!("<dt>{name}</dt>"), "</dd>").unwrap_or_else(|| panic!("{name}: {page}")).to_owned()
+    };
+    assert!(after(&page, "Last backup").contains("none recorded"));
+    assert!(after(&page, "Law").contains("current through"), "{}", after(&page, "Law"));
+    assert!(after(&page, "Memory").contains(" MB of its own"));
+    assert!(after(&page, "Running").contains("0 minutes"));
+    server.accounts.record_act(&server.test_act(), "backup", &[&AccountId(7)]).unwrap();
+    assert!(after(&operator.get("/operator").text(), "Last backup").contains(&AccountId(7).to_string()));
+}
+
+#[test]
+fn a_search_is_explained_and_costs_nothing() {
+    let server = open();
+    let mut operator = operator(&server);
+    let own = operator.account();
+    let credits = || server.accounts.account(own, server.clock.now()).unwrap().remaining;
+    let before = format!("{:?}", credits());
+    let page = operator.get("/operator/search?q=security+deposit").text();
+    assert!(page.contains("kind of query:") && page.contains("keyword #1 ") && page.contains("fused "), "{page}");
+    assert!(page.contains("href=\"/xa/"), "{page}");
+    assert_eq!(format!("{:?}", credits()), before);
+    let semantic = operator.get("/operator/search?q=security+deposit&mode=semantic").text();
+    assert!(semantic.contains("keyword -") && semantic.contains("vector #1 "), "{semantic}");
+    assert_eq!(operator.get("/operator/search?q=a&mode=sideways").status, 422);
+    let mut customer = Browser::approved(&server, "jane");
+    assert_eq!(customer.get("/operator/search?q=a").status, 404);
 }

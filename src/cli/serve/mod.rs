@@ -51,8 +51,8 @@ use self::events::{log_event, log_integrity_event, log_usage_event, log_watch_ev
 use self::pages::{pages, review_page};
 use self::process::{keep_memory_private, raise_open_file_limit, warn_if_exposed};
 use self::reloader::{Reloader, reload_at_hangup};
+use crate::cli::operator_control::{ServedControl, setting_rows};
 use crate::cli::operator_link::OperatorLink;
-use crate::cli::operator_snapshots::ServedSnapshotControl;
 use crate::cli::output::print_ignoring_errors;
 use crate::cli::{CommandResult, GlobalOptions, flag, settings};
 
@@ -337,8 +337,12 @@ impl RunningService<'_> {
     /// What is served beside the operations table.
     fn mounts(&self, service: &Arc<Service>, webhook: Option<Arc<dyn Mount>>, reloader: Arc<Reloader>) -> Mounts {
         let by_operator = Box::new(move || reloader.reload_snapshot().map(|reloaded| reloaded.snapshot));
-        let snapshot_control =
-            ServedSnapshotControl { service: Arc::clone(service), data: self.data.clone(), reload: by_operator };
+        let operator_control = ServedControl {
+            service: Arc::clone(service),
+            data: self.data.clone(),
+            settings: setting_rows(self.config),
+            reload: by_operator,
+        };
         let metrics = Arc::clone(&self.observers.metrics);
         let mcp = Arc::new(Mcp::new(Arc::clone(service)));
         let mut mounts = Mounts::from_iter(webhook);
@@ -350,7 +354,7 @@ impl RunningService<'_> {
         let mcp_settings = McpSettings { sign_in_metadata, ..settings::mcp(self.config) };
         mounts.push(Arc::new(McpMount::new(mcp, &mcp_settings)));
         mounts.push(review_page(service, &self.config.formation));
-        mounts.extend(pages(service, self.config, metrics, Arc::new(snapshot_control), sign_in));
+        mounts.extend(pages(service, self.config, metrics, Arc::new(operator_control), sign_in));
         mounts
     }
 

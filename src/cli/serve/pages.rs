@@ -14,8 +14,8 @@ use hornbook::web::files::AssetFiles;
 use hornbook::web::formation::returned::ReturnPages;
 use hornbook::web::formation::review::ReviewPage;
 use hornbook::web::formation::tracking::TrackingPage;
+use hornbook::web::operator::control::OperatorControl;
 use hornbook::web::operator::mount::OperatorPages;
-use hornbook::web::operator::snapshot_control::SnapshotControl;
 use hornbook::web::page_context::PageContext;
 use hornbook::web::public_pages::PublicPages;
 use hornbook::web::settings::consent::ConsentPage;
@@ -40,12 +40,12 @@ pub(super) fn pages(
     service: &Arc<Service>,
     config: &Config,
     metrics: Arc<Metrics>,
-    snapshot_control: Arc<dyn SnapshotControl>,
+    operator_control: Arc<dyn OperatorControl>,
     sign_in: Option<Arc<SignIn>>,
 ) -> Mounts {
     let shell = Arc::new(PageContext::new(Arc::clone(service), settings::pages(config)));
     let own = AccountPages::new(Arc::clone(&shell));
-    let operator = OperatorPages::new(Arc::clone(&shell), metrics, snapshot_control);
+    let operator = OperatorPages::new(Arc::clone(&shell), metrics, operator_control);
     let tracking = TrackingPage::new(Arc::clone(&shell));
     let mut mounts: Mounts = vec![Arc::new(AssetFiles), Arc::new(own), Arc::new(operator), Arc::new(tracking)];
     if service.cards().is_some() {

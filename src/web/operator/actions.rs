@@ -11,6 +11,7 @@ use hornbook_accounts::people::{LINK_PATH, PersonRole};
 use hornbook_accounts::records::OrderStage;
 use maud::html;
 
+use super::accounts;
 use super::shared::OperatorContext;
 use crate::mount::MountResponse;
 use crate::web::form::FormFields;
@@ -31,6 +32,16 @@ pub(super) async fn account(
             return Err(PageError::Refused("this is your own account; nobody else could enable it again".to_owned()));
         }
         "disable" => shared.shell.desk.operator_work(move || accounts.disable_account(id, &act)).await.map(drop)?,
+        "ask to delete" => return accounts::ask_to_delete(shared, seen, id).await,
+        "delete" if id == seen.person()?.account => {
+            return Err(PageError::Refused("this is your own account; delete it in the settings".to_owned()));
+        }
+        "delete" if form.text("typed").trim() != id.to_string() => {
+            return Err(PageError::Refused(format!("to delete {id}, enter its id in the form; nothing was deleted")));
+        }
+        "delete" => {
+            shared.shell.desk.operator_work(move || accounts.delete_account_as_operator(id, &act)).await?;
+        }
         "link" => {
             let made = shared
                 .shell

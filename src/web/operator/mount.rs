@@ -7,9 +7,9 @@ use hornbook_accounts::Accounts;
 use hornbook_accounts::people::PersonRole;
 use hornbook_accounts::records::AccountStatus;
 
+use super::control::OperatorControl;
 use super::shared::OperatorContext;
-use super::snapshot_control::SnapshotControl;
-use super::{actions, overview};
+use super::{actions, overview, preview};
 use crate::metrics::Metrics;
 use crate::mount::{Methods, Mount, MountFuture, MountRequest, MountResponse, RateLimitedBy};
 use crate::web::page_context::PageContext;
@@ -21,7 +21,7 @@ pub struct OperatorPages {
 }
 
 impl OperatorPages {
-    pub fn new(shell: Arc<PageContext>, metrics: Arc<Metrics>, machinery: Arc<dyn SnapshotControl>) -> Self {
+    pub fn new(shell: Arc<PageContext>, metrics: Arc<Metrics>, machinery: Arc<dyn OperatorControl>) -> Self {
         Self { shared: OperatorContext { shell, metrics, machinery } }
     }
 
@@ -38,7 +38,10 @@ impl OperatorPages {
             return Err(PageError::NotFound);
         }
         if *seen.request.method != Method::POST {
-            return overview::shown(&self.shared, &seen).await;
+            return match seen.request.path {
+                preview::PATH => preview::shown(&self.shared, &seen).await,
+                _ => overview::shown(&self.shared, &seen).await,
+            };
         }
         let form = seen.form(&self.shared.shell)?;
         match seen.request.path {
@@ -52,7 +55,7 @@ impl OperatorPages {
     }
 }
 
-const PAGE: &str = "/operator";
+const PAGES: [&str; 2] = ["/operator", preview::PATH];
 const FORMS: &[&str] = &[
     "/operator/account",
     "/operator/invite",
@@ -64,11 +67,11 @@ const FORMS: &[&str] = &[
 
 impl Mount for OperatorPages {
     fn matches_path(&self, path: &str) -> bool {
-        path == PAGE || FORMS.contains(&path)
+        PAGES.contains(&path) || FORMS.contains(&path)
     }
 
     fn methods(&self, path: &str) -> Methods {
-        if path == PAGE { Methods::Get } else { Methods::Post }
+        if PAGES.contains(&path) { Methods::Get } else { Methods::Post }
     }
 
     fn limit(&self) -> RateLimitedBy {

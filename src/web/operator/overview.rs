@@ -1,74 +1,74 @@
-//! The operator's page: pending tasks, accounts, snapshots, and the state of the service.
+//! The operator's page: pending tasks, snapshots, errors and acts; `health` and `accounts` render the rest of it.
 
 use ::http::StatusCode;
 use hornbook_accounts::records::AuditRecord;
-use hornbook_accounts::records::{AccountStatus, CheckoutRecord, OrderRecord, OrderStage, PurchaseRecord};
-use hornbook_accounts::views::AccountView;
+use hornbook_accounts::records::{CheckoutRecord, OrderRecord, OrderStage, PurchaseRecord};
 use hornbook_base::thousands::grouped;
+use hornbook_search::Mode;
 use maud::{Markup, html};
 
-use super::plots;
-use super::shared::OperatorContext;
-use super::snapshot_control::SnapshotRow;
+use super::accounts::FoundAccounts;
+use super::control::{DiskSpace, SettingRow, SnapshotRow};
+use super::shared::{OperatorContext, button};
+use super::{accounts, health, plots, preview};
 use crate::metrics::FailedRequest;
 use crate::mount::MountResponse;
-use crate::web::formatting::{day, day_and_time, dollars, signed, to_the_second};
+use crate::web::formatting::{day, day_and_time, dollars, to_the_second};
 use crate::web::frame::{Page, SiteSection};
 use crate::web::page_error::PageError;
 use crate::web::page_request::PageRequest;
 use crate::web::response::{self, CachePolicy};
-use crate::web::untrusted_text::counted;
+use crate::web::untrusted_text::{UntrustedText, counted};
 
 /// Maximum number of rows in each list, and of recorded acts. The commands show the rest.
 const ROWS: usize = 100;
 const ACTS: usize = 20;
 
+/// The origin of a setting that nobody set.
+const DEFAULT: &str = "default";
+
 struct OverviewData {
-    accounts: Vec<(AccountView, Option<String>)>,
+    accounts: FoundAccounts,
     purchases: Vec<PurchaseRecord>,
     problems: Vec<CheckoutRecord>,
     orders: Vec<OrderRecord>,
     acts: Vec<AuditRecord>,
+    backup: Option<AuditRecord>,
     snapshots: Vec<SnapshotRow>,
     report: Option<String>,
+    disk: Option<DiskSpace>,
 }
 
 pub(super) async fn shown(shared: &OperatorContext, seen: &PageRequest<'_>) -> Result<MountResponse, PageError> {
     let (accounts, machinery) = (shared.accounts(), std::sync::Arc::clone(&shared.machinery));
     let now = shared.shell.service.now();
+    let wanted = seen.parameter(accounts::SEARCH).unwrap_or_default().trim().to_owned();
     let office = shared.shell.desk.operator_work(move || {
-        let login = |view: &AccountView| accounts.person(view.record.id).map(|person| person.login.as_str().to_owned());
         let mut purchases = accounts.waiting_purchases()?;
         purchases.retain(|purchase| purchase.checkout.is_none());
         let (problems, orders) = (accounts.payment_problems()?, accounts.open_orders()?);
-        let mut views = accounts.accounts(now)?;
-        // Pending accounts come first, then the newest ones.
-        views.sort_by_key(|view| (view.record.status != AccountStatus::Pending, std::cmp::Reverse(view.record.id)));
-        views.truncate(ROWS);
+        let recorded = accounts.acts(health::ACTS_SEARCHED)?;
         Ok(OverviewData {
-            accounts: views
-                .into_iter()
-                .map(|view| {
-                    let login = login(&view);
-                    (view, login)
-                })
-                .collect(),
+            accounts: FoundAccounts::find(&accounts, now, &wanted)?,
             purchases,
             problems,
             orders,
-            acts: accounts.acts(ACTS)?,
+            backup: health::last_backup(&recorded).cloned(),
+            acts: recorded[recorded.len().saturating_sub(ACTS)..].to_vec(),
             snapshots: machinery.snapshots(),
             report: machinery.report(),
+            disk: machinery.disk(),
         })
     });
     let office = office.await?;
     let metrics = &shared.metrics;
     let main = html! {
         h1 { "Running the service" }
-        (health(shared))
+        (health::section(shared, office.disk, office.backup.as_ref()))
+        (health::refused(shared))
         (purchases(seen, &office.purchases, &office.problems))
         (orders(seen, &office.orders))
-        (accounts_of(seen, &office.accounts))
+        (accounts::section(seen, &office.accounts))
         (snapshots(shared, seen, &office.snapshots, office.report.as_deref()))
         section aria-labelledby="latency" {
             h2 #latency { "Response times since the start" }
@@ -77,41 +77,15 @@ pub(super) async fn shown(shared: &OperatorContext, seen: &PageRequest<'_>) -> R
             (plots::heat_map("Times by stage", &metrics.stages()))
         }
         (errors(&metrics.recent_failures()))
+        section aria-labelledby="preview-title" {
+            h2 #preview-title { "Search preview" }
+            (preview::form("", Mode::default(), false))
+        }
         (acts(&office.acts))
+        (settings(shared.machinery.settings()))
     };
     let page = Page::new("Running the service", SiteSection::Operator, main);
     Ok(response::page(StatusCode::OK, page.html(&seen.visitor), CachePolicy::NoStore).into())
-}
-
-fn health(shared: &OperatorContext) -> Markup {
-    let service = &shared.shell.service;
-    let corpus = service.corpus();
-    let damage = corpus.snapshot().damage().first().map(str::to_owned);
-    let ledger = service.accounts().health();
-    html! {
-        section aria-labelledby="health" {
-            h2 #health { "Health" }
-            dl {
-                dt { "Ledger" }
-                dd { @match ledger { Ok(()) => "working", Err(why) => strong.bad { (why) } } }
-                dt { "Snapshot" }
-                dd { code { (corpus.id()) } @if let Some(what) = damage { " " strong.bad { "damaged: " (what) } } }
-                dt { "Searches waiting" } dd { (service.waiting()) }
-                dt { "Version" } dd { (env!("CARGO_PKG_VERSION")) }
-            }
-        }
-    }
-}
-
-/// A form with one button.
-fn button(seen: &PageRequest<'_>, path: &str, fields: &[(&str, &str)], word: &str, what: &str) -> Markup {
-    html! {
-        form method="post" action=(path) {
-            (seen.token_field())
-            @for (name, value) in fields { input type="hidden" name=(name) value=(value); }
-            button.quiet type="submit" { (word) span.unseen { " " (what) } }
-        }
-    }
 }
 
 fn with_reference(seen: &PageRequest<'_>, path: &str, fields: &[(&str, &str)], what: &str) -> Markup {
@@ -195,49 +169,6 @@ fn orders(seen: &PageRequest<'_>, orders: &[OrderRecord]) -> Markup {
     }
 }
 
-fn accounts_of(seen: &PageRequest<'_>, accounts: &[(AccountView, Option<String>)]) -> Markup {
-    html! {
-        section aria-labelledby="accounts" {
-            h2 #accounts { "Accounts" }
-            div.scroll tabindex="0" role="group" aria-labelledby="accounts" {
-                table.stacked {
-                    thead { tr { th scope="col" { "Account" } th scope="col" { "Signs in as" } th scope="col" { "State" } th scope="col" { "Tier" } th.number scope="col" { "Credits" } th scope="col" { "Since" } th scope="col" { span.unseen { "Change" } } } }
-                    tbody {
-                        @for (view, login) in accounts {
-                            @let id = view.record.id.to_string();
-                            @let status = view.record.status;
-                            tr {
-                                th scope="row" { (view.record.name) " " code { (id) } }
-                                td data-name="Signs in as" { (login.as_deref().unwrap_or("–")) }
-                                td data-name="State" { @if status == AccountStatus::Pending { strong { "waiting" } } @else { (format!("{status:?}").to_lowercase()) } }
-                                td data-name="Tier" { (view.record.tier) }
-                                td.number data-name="Credits" { (signed(view.remaining.wallet)) }
-                                td data-name="Since" { (day(view.record.created_at)) }
-                                td { div.actions {
-                                    @if matches!(status, AccountStatus::Pending | AccountStatus::Disabled) {
-                                        (button(seen, "/operator/account", &[("account", &id), ("do", "approve")], "Approve", &view.record.name))
-                                    }
-                                    @if status.is_open() {
-                                        (button(seen, "/operator/account", &[("account", &id), ("do", "link")], "Sign-in link", &view.record.name))
-                                        (button(seen, "/operator/account", &[("account", &id), ("do", "disable")], "Disable", &view.record.name))
-                                    }
-                                } }
-                            }
-                        }
-                    }
-                }
-            }
-            form.entry method="post" action="/operator/invite" {
-                (seen.token_field())
-                label for="invited" { "Invite somebody: name for the new account" }
-                input #invited type="text" name="name" required maxlength="200";
-                label.tick { input type="checkbox" name="operator" value="yes"; " As an operator, who can manage the service" }
-                button type="submit" { "Create an invitation link" }
-            }
-        }
-    }
-}
-
 fn snapshots(
     shared: &OperatorContext,
     seen: &PageRequest<'_>,
@@ -307,6 +238,28 @@ fn acts(acts: &[AuditRecord]) -> Markup {
                 table.stacked {
                     thead { tr { th scope="col" { "Time" } th scope="col" { "By" } th scope="col" { "Action" } th scope="col" { "On" } } }
                     tbody { @for act in acts.iter().rev() { tr { td { (to_the_second(&act.at)) } td data-name="By" { (act.actor) } td data-name="Action" { (act.act) } td data-name="On" { (act.on) } } } }
+                }
+            }
+        }
+    }
+}
+
+/// The values that the program was started with.
+fn settings(settings: &[SettingRow]) -> Markup {
+    html! {
+        section aria-labelledby="settings-in-force" {
+            h2 #settings-in-force { "Settings in force" }
+            details {
+                summary { (counted(settings.len())) " settings, " (counted(settings.iter().filter(|setting| setting.origin != DEFAULT).count())) " of them not the default" }
+                div.scroll tabindex="0" role="group" aria-labelledby="settings-in-force" {
+                    table.stacked {
+                        thead { tr { th scope="col" { "Setting" } th scope="col" { "Value" } th scope="col" { "From" } } }
+                        tbody {
+                            @for SettingRow { name, value, origin } in settings {
+                                tr { th scope="row" { code { (name) } } td data-name="Value" { (UntrustedText(value)) } td data-name="From" { (UntrustedText(origin)) } }
+                            }
+                        }
+                    }
                 }
             }
         }

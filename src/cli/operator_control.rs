@@ -1,5 +1,5 @@
-//! The operator page's access to the program: lists the snapshots of the data directory and
-//! switches to another one.
+//! The operator page's access to the program: lists the snapshots of the data directory, switches to
+//! another one, and knows the settings and the disk.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -8,21 +8,23 @@ use std::sync::Arc;
 
 use hornbook::api::service::Service;
 use hornbook::api::snapshot_reload::CURRENT;
-use hornbook::web::operator::snapshot_control::{SnapshotControl, SnapshotRow};
+use hornbook::config::{Config, EffectiveValue};
+use hornbook::web::operator::control::{DiskSpace, OperatorControl, SettingRow, SnapshotRow};
 use hornbook_corpus::manifest::Manifest;
 use serde_json::Value;
 
 const SNAPSHOTS: &str = "snapshots";
 const REPORT: &str = "report.json";
 
-pub(super) struct ServedSnapshotControl {
+pub(super) struct ServedControl {
     pub(super) service: Arc<Service>,
     pub(super) data: PathBuf,
+    pub(super) settings: Vec<SettingRow>,
     /// Serves the snapshot that the link points to now.
     pub(super) reload: Box<dyn Fn() -> Result<String, String> + Send + Sync>,
 }
 
-impl ServedSnapshotControl {
+impl ServedControl {
     fn set_current_link(&self, target: &Path) -> Result<(), String> {
         let (link, fresh) = (self.data.join(CURRENT), self.data.join(".current-by-operator"));
         let _ = fs::remove_file(&fresh);
@@ -32,7 +34,7 @@ impl ServedSnapshotControl {
     }
 }
 
-impl SnapshotControl for ServedSnapshotControl {
+impl OperatorControl for ServedControl {
     fn snapshots(&self) -> Vec<SnapshotRow> {
         let served = self.service.corpus().id().to_owned();
         let folders = fs::read_dir(self.data.join(SNAPSHOTS)).into_iter().flatten().flatten();
@@ -68,6 +70,24 @@ impl SnapshotControl for ServedSnapshotControl {
             Err(why)
         })
     }
+
+    fn settings(&self) -> &[SettingRow] {
+        &self.settings
+    }
+
+    fn disk(&self) -> Option<DiskSpace> {
+        let disk = rustix::fs::statvfs(&self.data).ok()?;
+        Some(DiskSpace { free: disk.f_bavail * disk.f_frsize, total: disk.f_blocks * disk.f_frsize })
+    }
+}
+
+/// The settings in force, as 'hornbook config show' prints them.
+pub(super) fn setting_rows(config: &Config) -> Vec<SettingRow> {
+    let row = |EffectiveValue { setting, value, origin }| {
+        let value = if value.is_empty() { "none".to_owned() } else { value };
+        SettingRow { name: setting.name, value, origin: origin.to_string() }
+    };
+    config.effective().map(row).collect()
 }
 
 fn row(data: &Path, name: String, served: &str) -> SnapshotRow {
