@@ -400,6 +400,10 @@ const KITES: &str = r#"<uscDoc xmlns="http://xml.house.gov/schemas/uslm/1.0" ide
 <notes><note topic="codification"><heading>Codification</heading><p>Section 15 was editorially reclassified as section 900 of Title 52, Balloons.</p></note></notes></section>
 <section identifier="/us/usc/t42/s16" status="renumbered"><num value="16">[§ 16.</num><heading> Renumbered § 17]</heading></section>
 <section identifier="/us/usc/t42/s17" status="renumbered"><num value="17">[§ 17.</num><heading> Renumbered § 16]</heading></section>
+<section identifier="/us/usc/t42/s18" status="transferred"><num value="18">[§ 18.</num><heading> Transferred]</heading>
+<notes><note topic="codification"><heading>Codification</heading><p>Section, Pub. L. 190–5, § 4, was renumbered section 5 of Pub. L. 190–5 by Pub. L. 191–2, § 1, and is classified to section 12(c) of this title.</p></note></notes></section>
+<section identifier="/us/usc/t42/s19" status="transferred"><num value="19">[§ 19.</num><heading> Transferred]</heading>
+<notes><note topic="codification"><heading>Codification</heading><p>Section 19 was editorially reclassified as a note under section 10 of this title.</p></note></notes></section>
 <section identifier="/us/usc/t42/s20...23" status="repealed"><num value="20 to 23">[§§ 20 to 23.</num><heading> Repealed. Pub. L. 191–1]</heading></section>
 </title></main></uscDoc>"#;
 
@@ -425,6 +429,8 @@ fn old_numbers_and_sections_of_acts_are_followed_to_what_they_are_now() {
         // Two renumberings, one after the other.
         ("42 U.S.C. § 13(b)", "42 U.S.C. § 12", "b", "42 U.S.C. § 13 was renumbered: it is now 42 U.S.C. § 12"),
         ("42 U.S.C. § 15", "42 U.S.C. § 15", "", "it is now 52 U.S.C. § 900, which this corpus does not contain"),
+        ("42 U.S.C. § 18(1)", "42 U.S.C. § 12", "c 1", "42 U.S.C. § 18 was transferred: it is now 42 U.S.C. § 12(c)"),
+        ("42 U.S.C. § 19", "42 U.S.C. § 19", "", "42 U.S.C. § 19 was transferred: it is now 42 U.S.C. § 10 note"),
         ("Pub. L. 190-5 § 2(b)", "42 U.S.C. § 10", "b", "Pub. L. 190-5 § 2(b) is 42 U.S.C. § 10(b);"),
         ("Pub. L. 190-5, title I, § 2", "42 U.S.C. § 10", "", "Pub. L. 190-5 § 2 is 42 U.S.C. § 10;"),
         (

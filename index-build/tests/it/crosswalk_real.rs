@@ -58,7 +58,7 @@ fn sections_know_their_other_numbers() {
     let warnings = titles().unwrap().iter().flat_map(|(_, parsed)| &parsed.warnings);
     let unread: Vec<_> = warnings.filter(|(kind, ..)| *kind == WarningKind::UnreadRenumbering).collect();
     println!("{} sections had other numbers, {now} have a new one; not understood: {unread:#?}", formerly.len());
-    assert_eq!((now, unread.len()), (40, 6));
+    assert_eq!((now, unread.len()), (40, 5));
     assert!((1_200..1_290).contains(&formerly.len()), "{}", formerly.len());
     let of = |citation: &str| all.iter().find(|content| content.citation == citation).unwrap();
     assert_eq!(of("52 U.S.C. § 10301").former_citations, ["42 U.S.C. § 1973"]);
@@ -137,7 +137,10 @@ fn old_and_new_sections_name_each_other() {
     let with_place = gone.iter().filter_map(|content| Some((content, content.now.as_deref()?)));
     let with_place: Vec<_> = with_place.collect();
     let (mut agreed, mut others) = (0, Vec::new());
-    for (content, now) in &with_place {
+    // A section that became a note names its place, but that section was not it.
+    let (notes, places): (Vec<_>, Vec<_>) = with_place.iter().partition(|(_, now)| now.ends_with(" note"));
+    assert!(notes.len() > 30, "{}", notes.len());
+    for (content, now) in places {
         let Some(new) = all.get(&key(now)) else { continue };
         match new.former_citations.iter().any(|former| key(former) == key(&content.citation)) {
             true => agreed += 1,
@@ -146,7 +149,7 @@ fn old_and_new_sections_name_each_other() {
     }
     println!("{} of {} say where they are now; {agreed} agree; {others:#?}", with_place.len(), gone.len());
     // The others were renumbered once more, and name the number that they had in between.
-    assert!(with_place.len() > 850 && agreed > 170 && others.len() <= 10, "{agreed}: {others:#?}");
+    assert!(with_place.len() > 930 && agreed > 170 && others.len() <= 10, "{agreed}: {others:#?}");
     // Following the new numbers always ends.
     let next: HashMap<CitationKey, CitationKey> =
         with_place.iter().map(|(content, now)| (key(&content.citation), key(now))).collect();

@@ -31,6 +31,8 @@ impl Engine {
         let verb = asked.status.as_str();
         let mut followed = vec![first];
         let mut place = first;
+        // What the last provision that is gone says itself, which may be a subsection or a note.
+        let mut stated = self.snapshot().nodes.get(first)?.now;
         while is_gone(law.shown(place).status)
             && let [next] = self.new_places(place)?[..]
             && !followed.contains(&next)
@@ -38,16 +40,24 @@ impl Engine {
         {
             followed.push(next);
             place = next;
+            if is_gone(law.shown(place).status) {
+                stated = self.snapshot().nodes.get(place)?.now;
+            }
         }
         if place != first {
             let now = self.cited_node(place)?;
-            answer.message = format!("{citation} was {verb}: it is now {}", now.citation);
+            let part_of = stated.filter(|stated| stated.starts_with(&format!("{}(", now.citation)));
+            if let Some(Ok(part)) = part_of.as_deref().map(|part| self.snapshot().grammar().parse(part)) {
+                answer.subdivision.splice(0..0, part.subdivisions.into_iter().map(String::from));
+            }
+            answer.message = format!("{citation} was {verb}: it is now {}", part_of.as_ref().unwrap_or(&now.citation));
             answer.node_id = Some(now.node_id);
             answer.candidates = vec![now];
             self.show_on(law, answer)?;
-        } else if let Some(now) = self.snapshot().nodes.get(first)?.now.filter(|_| followed.len() == 1) {
+        } else if let Some(now) = stated {
+            let is_note = self.snapshot().grammar().parse(&now).is_ok_and(|now| now.note);
             answer.message = format!("{citation} was {verb}: it is now {now}");
-            if self.new_places(first)?.is_empty() {
+            if !is_note && self.new_places(first)?.is_empty() {
                 answer.message += ", which this corpus does not contain";
             }
         }
@@ -77,6 +87,8 @@ impl Engine {
         let snapshot = self.snapshot();
         let mut found = match snapshot.nodes.get(node)?.now {
             Some(now) => match snapshot.grammar().parse(&now) {
+                // A note is no provision.
+                Ok(citation) if citation.note => Vec::new(),
                 Ok(citation) => snapshot.grammar().provisions_of(&citation, &SnapshotHoldings(self))?,
                 Err(_) => SnapshotHoldings(self).bearers(&CitationKey::folded(&now))?,
             },

@@ -42,6 +42,8 @@ pub(crate) struct Crosswalk {
     /// The former numbers are those of an earlier code alone.
     pub(crate) restates_earlier_code: bool,
     pub(crate) now: Option<String>,
+    /// Its law was repealed after it went to another place.
+    pub(crate) is_nowhere: bool,
     pub(crate) act_sections: Vec<String>,
     pub(crate) act_names: Vec<ActName>,
     /// Statements about this section that are not understood.
@@ -254,9 +256,44 @@ mod tests {
                  section 153 of that title.",
                 Some("25 U.S.C. § 153"),
             ),
-            ("Transferred", "Section 93 was transferred to section 4 of Title 25, and subsequently repealed.", None),
+            ("Transferred", "Section transferred to section 4 of Title 25.", Some("25 U.S.C. § 4")),
+            ("Transferred", "Section 93 transferred to section 4(a)(2) of Title 25.", Some("25 U.S.C. § 4(a)(2)")),
+            (
+                "Transferred",
+                "Section, act Oct. 31, 1949, ch. 792, § 107C, was renumbered section 114 of act Oct. 31, 1949, by Pub. L. \
+                 1–2, § 6, 104 Stat. 3520, and transferred to section 145j of this title.",
+                Some("42 U.S.C. § 145j"),
+            ),
+            (
+                "Transferred",
+                "Section, Pub. L. 1–2, was redesignated section 5 of the Kite Act by Pub. L. 2–3, § 2, and is classified to \
+                 section 6 of Title 10, Kites.",
+                Some("10 U.S.C. § 6"),
+            ),
+            ("Transferred", "Section 93 was transferred to section 4 of title XIV of Pub. L. 1–2.", None),
+            ("Transferred", "Section, Pub. L. 1–2, is classified to section 6 of this title.", None),
+            (
+                "Transferred",
+                "Section, Pub. L. 1–2, amended the law that is classified to section 6 of this title.",
+                None,
+            ),
+            ("Transferred", "Section 93 was transferred to section 4 of Title 25 in part.", None),
             ("Transferred", "Section 94 was transferred to section 4 of Title 25.", None),
-            ("Transferred", "Section was transferred and is set out as a note under section 4 of Title 25.", None),
+            (
+                "Transferred",
+                "Section was transferred and is set out as a note under section 4 of Title 25.",
+                Some("25 U.S.C. § 4 note"),
+            ),
+            (
+                "Transferred",
+                "Section 93 was editorially reclassified as a note under section 5 of this title.",
+                Some("42 U.S.C. § 5 note"),
+            ),
+            (
+                "Transferred",
+                "Section, Pub. L. 1–2, is about balloons. Section 2 is set out as a note under section 4 of Title 25.",
+                None,
+            ),
             (
                 "Transferred",
                 "Sections 93 and 94 were transferred to sections 4 and 5, respectively, of Title 25.",
@@ -271,6 +308,16 @@ mod tests {
             assert_eq!(found.unread.is_empty(), place.is_some(), "{heading} {codification}");
         }
         assert_eq!(now("Renumbered § 354", "").as_deref(), Some("42 U.S.C. § 354"));
+    }
+
+    #[test]
+    fn law_that_was_repealed_at_its_new_place_is_nowhere() {
+        for place in ["section 4 of Title 25", "section 4 of former Title 5"] {
+            let codification = format!("Section 93 was transferred to {place}, and subsequently repealed.");
+            let notes = note(CODIFICATION, &codification);
+            let found = Crosswalk::of(&section(Status::Transferred, "Transferred", &notes));
+            assert_eq!((found.now, found.unread.len(), found.is_nowhere), (None, 0, true), "{place}");
+        }
     }
 
     #[test]
