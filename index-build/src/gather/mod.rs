@@ -5,6 +5,7 @@
 //! read back one by one when the snapshot is written. Memory therefore grows with the number of
 //! nodes, not with the length of the law.
 
+mod former_numbers;
 mod sunsets;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ use crate::report::{SourcePosition, WarningKind, Warnings};
 use crate::spool::{Spool, SpoolError, SpoolSpan};
 use crate::sunset::ContainerSunset;
 use crate::wordings;
+pub use former_numbers::FormerNumber;
 
 /// Reason for leaving out the words of a container.
 const IN_SEVERAL_DOCUMENTS: &str = "containers that several documents contain";
@@ -62,6 +64,9 @@ pub struct Gatherer {
     has_effects: bool,
     /// The provisions that end a container around them.
     sunsets: Vec<(u32, ContainerSunset)>,
+    former_numbers: Vec<FormerNumber>,
+    /// The former citations of provisions that tables state.
+    former_of: HashMap<u32, Vec<String>>,
     includes: Includes,
     provisions: u64,
     /// Words of nodes that are not kept because another node contains them, by source.
@@ -86,11 +91,14 @@ pub struct GatheredNode {
     pub names: Option<Box<NameParts>>,
 }
 
-/// Content in the spool, and the effective time that is stated for its containers.
+/// Content in the spool, and what is stated about it elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatheredContent {
     span: SpoolSpan,
+    /// The effective time that is stated for its containers.
     container: Option<Box<Effect>>,
+    /// The former citations that a table states.
+    former_citations: Option<Box<[String]>>,
 }
 
 impl GatheredContent {
@@ -99,7 +107,9 @@ impl GatheredContent {
     }
 
     pub fn read(&self, spool: &Spool) -> Result<Content, SpoolError> {
-        Ok(Content { container: self.container.clone(), ..spool.read(self.span)? })
+        let mut content = Content { container: self.container.clone(), ..spool.read(self.span)? };
+        content.former_citations.extend(self.former_citations.iter().flatten().cloned());
+        Ok(content)
     }
 }
 
@@ -114,6 +124,8 @@ impl Gatherer {
             inferred: IndexMap::new(),
             has_effects: false,
             sunsets: Vec::new(),
+            former_numbers: Vec::new(),
+            former_of: HashMap::new(),
             includes: Includes::default(),
             provisions: 0,
             left_out: BTreeMap::new(),
@@ -256,6 +268,7 @@ impl Gatherer {
         self.fits.report(warnings);
         self.check_includes(mistakes);
         self.complete_names();
+        self.apply_former_numbers(warnings);
         self.end_containers(warnings)?;
         let fates = self.reconcile_repeats(warnings, mistakes)?;
         let tree = self.order_tree(&fates, mistakes)?;
@@ -288,6 +301,8 @@ impl Gatherer {
         self.inferred.clear();
         self.has_effects = false;
         self.sunsets.clear();
+        self.former_numbers.clear();
+        self.former_of.clear();
         self.includes.clear();
         self.files.clear();
     }
@@ -347,17 +362,20 @@ impl Gatherer {
         chain.into_iter().filter_map(|node| self.nodes[node as usize].names.as_deref())
     }
 
-    /// The content of a node with the effective time that its containers state. The number of steps
-    /// is limited, so a cycle ends.
+    /// The content of a node with what its containers and tables state.
     fn content(&self, node: u32) -> GatheredContent {
-        let span = self.nodes[node as usize].content;
-        if !self.has_effects {
-            return GatheredContent { span, container: None };
+        GatheredContent {
+            span: self.nodes[node as usize].content,
+            container: if self.has_effects { self.effect_of_containers(node) } else { None },
+            former_citations: self.former_of.get(&node).map(|citations| citations.clone().into()),
         }
+    }
+
+    /// The effective time that the containers around a node state. The number of steps is limited, so a cycle ends.
+    fn effect_of_containers(&self, node: u32) -> Option<Box<Effect>> {
         let above = std::iter::successors(Some(node), |&node| self.parent_of(node).ok().flatten());
         let effects = above.take(usize::from(DEPTH_MAX)).filter_map(|node| self.nodes[node as usize].effect.clone());
-        let container = effects.reduce(|inner, outer| Box::new(inner.within(&outer)));
-        GatheredContent { span, container }
+        effects.reduce(|inner, outer| Box::new(inner.within(&outer)))
     }
 
     /// Reconciles nodes that share a key: joins wordings, drops exact repeats, and gives the rest

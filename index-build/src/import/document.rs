@@ -4,6 +4,7 @@
 //! all cores, and a fuzzer can call it. The results are processed in file order.
 
 use crate::content::NewNode;
+use crate::gather::FormerNumber;
 use crate::import::target::ImportTarget;
 use crate::includes::Include;
 use crate::report::{SourcePosition, WarningKind};
@@ -48,6 +49,8 @@ pub struct Parsed {
     pub inferred: Vec<NewNode>,
     /// The places where other documents belong.
     pub includes: Vec<Include>,
+    /// Rows of tables of former numbers.
+    pub former_numbers: Vec<FormerNumber>,
     pub warnings: Vec<(WarningKind, SourcePosition, String)>,
     /// Words of the document that are not part of any node, each with the reason. Words left out
     /// without a reason count as lost.

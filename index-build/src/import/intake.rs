@@ -66,6 +66,9 @@ impl<'a> SourceIntake<'a> {
         for include in parsed.includes {
             self.gatherer.include(include, self.mistakes);
         }
+        for row in parsed.former_numbers {
+            self.gatherer.add_former_number(row);
+        }
         for node in parsed.inferred {
             self.gatherer.infer(node);
         }

@@ -399,3 +399,52 @@ fn documents_cut_or_damaged_anywhere_are_refused_with_their_place_or_read() {
         }
     }
 }
+
+#[test]
+fn a_recodification_table_gives_sections_their_former_numbers() {
+    let table = |rows: &[[&str; 2]]| {
+        let row = |[former, new]: &[&str; 2]| format!("<tr>\n<td>{former}</td><td>{new}</td></tr>");
+        let rows: String = rows.iter().map(row).collect();
+        format!(
+            "<heading>Table</heading><text><table><thead><tr><th>Old Section</th><th>New Section</th></tr></thead>\
+             <tbody>{rows}<tr></tr></tbody></table></text>"
+        )
+    };
+    let sections =
+        [("1-101.xml", "<num>1-101</num><text>Ten feet.</text>"), ("1-102.xml", "<num>1-102</num><text>Two.</text>")];
+    let with_table = |rows: &[[&str; 2]]| {
+        let mut documents = code(&sections);
+        let root = element("document", "<xi:include href='./titles/1/index.xml'/><xi:include href='./table.xml'/>");
+        documents.retain(|document| document.path() != "c/index.xml");
+        documents.extend(written(&[("c/index.xml", &root), ("c/table.xml", &element("attachment", &table(rows)))]));
+        let (nodes, warnings) = import(&documents, &plan()).unwrap();
+        let of = |number: &str| {
+            let citation = format!("Arden Code § {number}");
+            nodes.iter().find(|node| node.content.citation == citation).unwrap().content.former_citations.clone()
+        };
+        let kept = warnings.into_parts().0.iter().map(ToString::to_string).collect::<Vec<_>>();
+        (of("1-101"), of("1-102"), kept)
+    };
+    let (first, second, warnings) =
+        with_table(&[["7", "<cite path='|1-101'>§1-101</cite>"], ["8.01", "§ 1-101"], ["9", "§1-102"]]);
+    assert_eq!(
+        (first, second),
+        (vec!["Arden Code § 7".to_owned(), "Arden Code § 8.01".into()], vec!["Arden Code § 9".into()])
+    );
+    assert!(warnings.is_empty(), "{warnings:?}");
+    let doubtful = [["7", "§1-101"], ["7", "§1-102"], ["8", "§1-103"], ["9(a)", "§1-101"], ["10", "§§1-101 to 1-102"]];
+    let (first, second, warnings) = with_table(&doubtful);
+    assert_eq!([first, second], [vec![], Vec::<String>::new()]);
+    for what in [
+        "'Arden Code § 7' is not used: it is in several rows",
+        "'Arden Code § 8' is not used: no provision has the new number",
+        "'9(a) | §1-101' of a table of former numbers is not understood",
+        "'10 | §§1-101 to 1-102' of a table of former numbers is not understood",
+    ] {
+        assert!(
+            warnings.iter().any(|warning| warning.contains("a.zip!c/table.xml:") && warning.contains(what)),
+            "{what}"
+        );
+    }
+    assert_eq!(warnings.len(), 5, "{warnings:#?}");
+}

@@ -6,7 +6,8 @@
 //! in the `codify` namespaces are commands for editors. They are skipped, and so are display hints.
 //!
 //! `containers` walks the tree, `section` makes provisions, `law_text` builds their text with
-//! `inline` and `table`, `notes` reads annotations, `href` resolves includes, `status` interprets
+//! `inline` and `table`, `notes` reads annotations, `recodification` reads tables of former numbers,
+//! `href` resolves includes, `status` interprets
 //! the reasons of law that is not in force, and `effect` and `remark` find since when and until
 //! when a wording is law.
 
@@ -16,6 +17,7 @@ mod href;
 mod inline;
 mod law_text;
 mod notes;
+mod recodification;
 mod remark;
 mod section;
 mod source;
@@ -40,7 +42,11 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: ImportTarget<'_>) -> 
     let mut source = OpenLawDocument::new(document, tree, target);
     match name(root) {
         Some("document") => containers::code(&mut source, root),
-        Some("container" | "attachment") => containers::document(&mut source, root),
+        Some("container") => containers::document(&mut source, root),
+        Some("attachment") => {
+            containers::document(&mut source, root);
+            recodification::read(&mut source, root);
+        }
         Some("section") => {
             let parent = source.document_handle(document.path());
             section::add(&mut source, root, Some(parent));

@@ -10,6 +10,7 @@ use crate::content::{Content, NewNode, NodeHandle, OnRepeat};
 use crate::effect::{Effect, PERMANENT as PERMANENT_WORDING};
 use crate::import::crosswalk::formerly_in_notes;
 use crate::import::slug::slug;
+use crate::import::target::ImportTarget;
 use crate::naming::NameParts;
 use crate::order::SortKey;
 use crate::report::WarningKind;
@@ -59,14 +60,12 @@ pub(super) fn add(source: &mut OpenLawDocument<'_, '_>, section: Node<'_, '_>, p
     let effect =
         if is_wording || !status.may_be_in_force() { effect } else { effect.and(remark::effect_of_notes(&notes)) };
     let target = source.target;
-    let template = target.citation.map_or_else(|| format!("{} § {{number}}", target.code_body), str::to_owned);
     let (key, citation, sort, name_parts) = if source.joins_numbers() {
         let parts = NameParts { number: number.clone(), ..NameParts::default() };
-        (format!("{}/s{{number}}", target.key), template, SortKey::default(), Some(parts))
+        (format!("{}/s{{number}}", target.key), template(target), SortKey::default(), Some(parts))
     } else {
-        let own: String = slug(&number).chars().take(NUMBER_CHARS_MAX).collect();
-        let citation = template.replace("{number}", &number);
-        (format!("{}/s{own}", target.key), citation.clone(), SortKey::of_citation(&citation), None)
+        let citation = citation(target, &number);
+        (key(target, &number), citation.clone(), SortKey::of_citation(&citation), None)
     };
     let mut tags = target.tags.to_vec();
     tags.sort_unstable();
@@ -98,6 +97,21 @@ pub(super) fn add(source: &mut OpenLawDocument<'_, '_>, section: Node<'_, '_>, p
         position: source.position(section),
     };
     source.parsed.nodes.push(node);
+}
+
+/// The key of a section.
+pub(super) fn key(target: ImportTarget<'_>, number: &str) -> String {
+    let own: String = slug(number).chars().take(NUMBER_CHARS_MAX).collect();
+    format!("{}/s{own}", target.key)
+}
+
+/// The citation of a section.
+pub(super) fn citation(target: ImportTarget<'_>, number: &str) -> String {
+    template(target).replace("{number}", number)
+}
+
+fn template(target: ImportTarget<'_>) -> String {
+    target.citation.map_or_else(|| format!("{} § {{number}}", target.code_body), str::to_owned)
 }
 
 fn read_status(
