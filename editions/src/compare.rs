@@ -19,7 +19,7 @@ use crate::container_name::container_name;
 use crate::content_match::{SHARE_MIN, shared_passages};
 use crate::credit::{acts, acts_added, is_of_earlier_year, is_older_than};
 use crate::edition::CodeEdition;
-use crate::words::{has_same_letters, has_same_words};
+use crate::words::{has_same_letters, has_same_words, has_same_words_but_footnote_signs};
 
 /// Why editions could not be compared.
 #[derive(Debug, thiserror::Error)]
@@ -78,6 +78,7 @@ impl BodyPair<'_> {
         self.name_ended_ranges(&mut changes)?;
         self.name_old_containers(&mut changes);
         self.name_left_containers(&mut changes);
+        self.name_ended_containers(&mut changes);
         self.leave_out_what_is_in_missing(&mut changes);
         self.order(&mut changes);
         Ok(changes)
@@ -216,8 +217,11 @@ impl BodyPair<'_> {
         let ((old_node, old), (new_node, new)) = (old, new);
         let (before, now) = (&old.wordings[0], &new.wordings[0]);
         let is_moved = !self.has_same_place(old_node, new_node)?;
+        let footnotes = footnotes_of(before).max(footnotes_of(now));
+        let (old_text, new_text) = (self.old.texts.get(before.text)?, self.new.texts.get(now.text)?);
         let has_same_text = before.text_sha256 == now.text_sha256
-            || has_same_words(self.old.texts.get(before.text)?, self.new.texts.get(now.text)?)
+            || has_same_words(old_text, new_text)
+            || (footnotes > 0 && has_same_words_but_footnote_signs(old_text, new_text, footnotes))
             || self.is_only_image((old_node, before), (new_node, now))?;
         Ok(ChangedParts::default()
             .with(ChangedParts::TEXT, !has_same_text)
@@ -348,6 +352,13 @@ fn without_images(of: &Snapshot, (node, wording): (NodeOrdinal, &Wording)) -> Re
     Ok(kept.map(|(_, line)| line).collect::<Vec<_>>().join("\n"))
 }
 
+/// The topic of footnotes among the notes.
+const FOOTNOTE: &str = "Footnote";
+
+fn footnotes_of(wording: &Wording) -> usize {
+    wording.notes.iter().filter(|note| note.topic == FOOTNOTE).count()
+}
+
 fn has_no_notes(wording: &Wording) -> bool {
     wording.notes.is_empty() && wording.source_credit.is_none()
 }
@@ -380,9 +391,9 @@ fn kind_of(parts: ChangedParts, was: Status, is: Status) -> Option<ChangeKind> {
         },
         (false, true) if matches!(was, Status::Reserved | Status::NotYetEffective) => ChangeKind::Added,
         (false, true) => ChangeKind::Restored,
-        // What a publisher says about law that is gone is a note.
+        // What a publisher says about law that is gone is a note, also if it calls it omitted now, and repealed before.
         (false, false) if parts.is_empty() => return None,
-        (false, false) if parts.has(ChangedParts::STATUS) => ChangeKind::Restated,
+        (false, false) if parts.has(ChangedParts::STATUS) && !(is_gone(was) && is_gone(is)) => ChangeKind::Restated,
         (false, false) => ChangeKind::Notes,
         (true, true) if parts.has(ChangedParts::TEXT) => ChangeKind::Reworded,
         (true, true) if parts.has(ChangedParts::PLACE) => ChangeKind::Moved,
@@ -392,6 +403,11 @@ fn kind_of(parts: ChangedParts, was: Status, is: Status) -> Option<ChangeKind> {
         (true, true) => return None,
     };
     Some(kind)
+}
+
+/// Whether law has ended. What is reserved or announced has not.
+fn is_gone(status: Status) -> bool {
+    !status.may_be_in_force() && !matches!(status, Status::Reserved | Status::NotYetEffective)
 }
 
 /// The day from which the newer edition says that its wording is law, or that the law ended, if the older one did not

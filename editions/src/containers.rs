@@ -34,15 +34,18 @@ impl Unpaired {
 
 impl BodyPair<'_> {
     /// A container that only the newer edition has is new if new provisions in it are at least as many as those that
-    /// are older. Otherwise only the older copy lacks it. Without any law it is a note, such as `[Reserved]`.
+    /// are older. Otherwise only the older copy lacks it, or, if it has most of them elsewhere, that is a note. Without
+    /// any law it is a note, such as `[Reserved]`.
     pub(crate) fn name_old_containers(&self, changes: &mut [LawChange]) {
         let unpaired = Unpaired::of(self.new, changes, |change| (change.new, change.old));
         for change in changes.iter_mut().filter(|change| change.kind == ChangeKind::Added) {
             let Some(container) = change.new.filter(|node| !self.new.outline.is_provision(*node)) else { continue };
             let added = unpaired.count(self.new, container, ChangeKind::Added);
-            if !has_law(self.new, container) {
+            let found = unpaired.count(self.new, container, ChangeKind::Found);
+            let from_elsewhere = law_in(self.new, container).saturating_sub(added + found);
+            if from_elsewhere > added + found || from_elsewhere + added + found == 0 {
                 change.kind = ChangeKind::Notes;
-            } else if added == 0 || unpaired.count(self.new, container, ChangeKind::Found) > added {
+            } else if added == 0 || found + from_elsewhere > added {
                 change.kind = ChangeKind::Found;
             }
         }
@@ -59,13 +62,24 @@ impl BodyPair<'_> {
             }
         }
     }
+
+    /// A container that the newer edition calls repealed has ended only if law in it had not ended before.
+    pub(crate) fn name_ended_containers(&self, changes: &mut [LawChange]) {
+        let ended = [ChangeKind::Repealed, ChangeKind::Ended, ChangeKind::Restated];
+        for change in changes.iter_mut().filter(|change| ended.contains(&change.kind)) {
+            let container = change.old.filter(|node| !self.old.outline.is_provision(*node));
+            if container.is_some_and(|container| law_in(self.old, container) == 0) {
+                change.kind = ChangeKind::Notes;
+            }
+        }
+    }
 }
 
-/// Whether a container has a provision that is or will be law.
-fn has_law(of: &Snapshot, container: NodeOrdinal) -> bool {
+/// How many provisions in a container are or will be law.
+fn law_in(of: &Snapshot, container: NodeOrdinal) -> usize {
     let is_law = |node: NodeOrdinal| {
         let status = of.outline.status(node);
         of.outline.is_provision(node) && (status.may_be_in_force() || status == Status::NotYetEffective)
     };
-    of.outline.subtree(container).iter().map(NodeOrdinal).any(is_law)
+    of.outline.subtree(container).iter().map(NodeOrdinal).filter(|&node| is_law(node)).count()
 }

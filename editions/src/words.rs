@@ -25,9 +25,98 @@ pub(crate) fn tokens(text: &str) -> Tokens<'_> {
     Tokens { text, at: 0 }
 }
 
-/// Whether two texts differ at most in typography and white space.
+/// Whether two texts differ at most in typography and white space. Copies join words where a line ended
+/// (`PREMISESUnder`), so where words end makes no difference, and neither does how a label at the beginning of a line is
+/// written: `(6)`, `6.`
 pub fn has_same_words(one: &str, other: &str) -> bool {
-    one == other || tokens(one).map(|token| token.hash).eq(tokens(other).map(|token| token.hash))
+    one == other
+        || tokens(one).map(|token| token.hash).eq(tokens(other).map(|token| token.hash))
+        || plain_signs(one) == plain_signs(other)
+}
+
+/// Whether two texts have the same words but for signs of footnotes, which one copy prints as numbers within the text: `507 2
+/// became`. The numbers are from 1 to that of the last footnote.
+pub(crate) fn has_same_words_but_footnote_signs(one: &str, other: &str, footnotes: usize) -> bool {
+    let is_sign = |text: &str, token: &Token| {
+        text[token.range.clone()].parse::<usize>().is_ok_and(|number| (1..=footnotes).contains(&number))
+    };
+    let (mut ones, mut others) = (tokens(one).peekable(), tokens(other).peekable());
+    loop {
+        match (ones.peek(), others.peek()) {
+            (None, None) => return true,
+            (Some(left), Some(right)) if left.hash == right.hash => {
+                ones.next();
+                others.next();
+            }
+            (Some(left), _) if is_sign(one, left) => {
+                ones.next();
+            }
+            (_, Some(right)) if is_sign(other, right) => {
+                others.next();
+            }
+            _ => return false,
+        }
+    }
+}
+
+/// The longest label of a line: `xviii`, `A-1`.
+const LABEL_BYTES_MAX: usize = 6;
+
+/// `6`, `6a`, `a`, `aa`, `iv`, `A-1`
+fn is_numeral(label: &str) -> bool {
+    let signs = label.as_bytes();
+    let is_of = |numerals: &[u8]| signs.iter().all(|sign| numerals.contains(sign));
+    signs[0].is_ascii_digit()
+        || is_of(&signs[..1])
+        || is_of(b"ivxlc")
+        || is_of(b"IVXLC")
+        || (signs.get(1) == Some(&b'-') && signs[2..].iter().all(u8::is_ascii_digit))
+}
+
+/// The letters and signs of a text without typography, white space, and the signs around labels of lines.
+fn plain_signs(text: &str) -> String {
+    let mut written = String::with_capacity(text.len());
+    for line in text.lines() {
+        let (label, rest) = label_of(line);
+        written.push_str(label);
+        for token in tokens(rest) {
+            let of_token = &rest[token.range];
+            match of_token.chars().next().map(SignKind::of) {
+                Some(SignKind::Quote) => written.push('\''),
+                Some(SignKind::Dash) => written.push('-'),
+                Some(SignKind::Dots) => written.push('.'),
+                _ => of_token.chars().for_each(|letter| push_plain(&mut written, letter)),
+            }
+        }
+    }
+    // Editors add these words and take them away.
+    written.replace(")ofthissection", ")")
+}
+
+fn push_plain(written: &mut String, letter: char) {
+    match plain(letter) {
+        Some(letters) => written.push_str(letters),
+        // How files of old programs write degrees: `38ø`.
+        None if matches!(letter, 'ø' | 'º') && written.ends_with(|before: char| before.is_ascii_digit()) => {
+            written.push('°');
+        }
+        None if SignKind::of(letter) == SignKind::Nothing => {}
+        None => written.push(letter),
+    }
+}
+
+/// The label at the beginning of a line without the signs around it, and the rest.
+fn label_of(line: &str) -> (&str, &str) {
+    let line = line.trim_start();
+    let inner = line.strip_prefix('(').unwrap_or(line);
+    let end = inner.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-').unwrap_or(inner.len());
+    let (label, behind) = inner.split_at(end);
+    let closed = behind.strip_prefix(')').or_else(|| behind.strip_prefix('.').filter(|_| inner.len() == line.len()));
+    let is_label = (1..=LABEL_BYTES_MAX).contains(&label.len()) && is_numeral(label);
+    match closed.filter(|rest| is_label && (rest.is_empty() || rest.starts_with(char::is_whitespace))) {
+        Some(rest) => (label, rest),
+        None => ("", line),
+    }
 }
 
 /// Whether two texts have the same words; signs make no difference.
@@ -182,6 +271,11 @@ mod tests {
             ("\u{feff} § 5", "§5"),
             ("Name ........ Date . . . . . . .", "Name ____ Date"),
             ("Fee………… 5", "Fee 5"),
+            ("subsections (e) and (f) of this section may", "subsections (e) and (f) may"),
+            ("10 days", "10days"),
+            ("WARNINGDOMESTICATED ANIMAL PREMISESUnder", "WARNING DOMESTICATED ANIMAL PREMISES\nUnder"),
+            ("38ø 01´ and 39º12´", "38°01´ and 39° 12´"),
+            ("of:\n(6) a fee;\n(A-1) a rate", "of:\n6. a fee;\nA-1. a rate"),
         ] {
             assert!(has_same_words(one, other), "{one} | {other}");
         }
@@ -191,8 +285,12 @@ mod tests {
     fn words_signs_and_case_make_one() {
         for (one, other) in [
             ("may", "shall"),
-            ("10 days", "10days"),
             ("a, b", "a b"),
+            ("køb", "k°b"),
+            ("under (6) a", "under 6. a"),
+            ("of:\n(6) a fee", "of:\n(7) a fee"),
+            ("(see) it", "see it"),
+            ("No. 5", "No 5"),
             ("(1)", "(2)"),
             ("State", "state"),
             ("$5", "5"),
@@ -201,6 +299,17 @@ mod tests {
             ("the law . . . . applies", "the law applies"),
         ] {
             assert!(!has_same_words(one, other), "{one} | {other}");
+        }
+    }
+
+    #[test]
+    fn signs_of_footnotes_make_no_difference_up_to_the_last_footnote() {
+        let is_same = |one, other, footnotes| has_same_words_but_footnote_signs(one, other, footnotes);
+        let (with, without) =
+            ("section 507 2 became, et seq.1 and 507,2 and", "section 507 became, et seq. and 507, and");
+        assert!(is_same(with, without, 2) && is_same(without, with, 2) && !is_same(with, without, 1));
+        for (one, other) in [("10 days", "2 days"), ("2", "may"), ("section 2 of", "section 3 of"), ("a 3 b", "a b")] {
+            assert!(!is_same(one, other, 2), "{one} | {other}");
         }
     }
 

@@ -225,7 +225,7 @@ fn a_division_is_new_or_missing_only_with_law_that_is() {
     ];
     assert_eq!(
         shown_between(&old, &new),
-        ["found part q5", "moved 2", "notes part p4", "notes part q3 from part p3", "notes part q6"]
+        ["moved 2", "notes part p4", "notes part q3 from part p3", "notes part q5", "notes part q6"]
     );
 }
 

@@ -19,6 +19,7 @@ use crate::import::remark::{REMARK_BYTES_MAX, named_status};
 use crate::import::slug::slug;
 use crate::import::target::{ImportTarget, LINE_BYTES_MAX};
 use crate::order::SortKey;
+use crate::pattern::Pattern;
 use crate::report::{SourcePosition, WarningKind, Warnings};
 use crate::source_files::{SourceFile, parse_lines};
 
@@ -74,8 +75,11 @@ pub fn import(
     parse_lines(file, LINE_BYTES_MAX, parse, |number, parsed| {
         let position = SourcePosition { file: name.clone(), line: Some(number) };
         match parsed {
-            Ok((line, text, note)) => {
+            Ok((mut line, text, note)) => {
                 let parent = add_containers(&line, target, intake, &position)?;
+                let numbers = numbers_before(&line.heading).to_owned();
+                line.heading.drain(..numbers.len());
+                intake.left_out.extend(Some((NUMBERS_IN_HEADINGS, numbers)).filter(|(_, numbers)| !numbers.is_empty()));
                 let mut provision = provision(line, parent, target, &position, intake.warnings);
                 add_converted(text, note, &mut provision.content, &mut intake.left_out);
                 intake.add(provision)?;
@@ -294,6 +298,15 @@ fn title_before(citation: &str) -> Option<String> {
     let (before, _) = citation.rsplit_once('§')?;
     let title = slug(before);
     title.starts_with(|c: char| c.is_ascii_digit()).then(|| title.chars().take(120).collect())
+}
+
+/// Reason for leaving out the numbers of an entry for several sections.
+const NUMBERS_IN_HEADINGS: &str = "numbers of sections in headings of entries for several, which their citations begin";
+
+/// The numbers at the beginning of the heading of an entry for several sections: `§§ 231 to 250. Omitted`.
+fn numbers_before(heading: &str) -> &str {
+    let numbers = r"^§§ ?[\w–-]+(?:(?:, and |, | to | and )[\w–-]+)+\. ";
+    Pattern::fixed(numbers).find(heading).map_or("", |found| found.as_str())
 }
 
 /// The status of a provision. The format only knows `in force` and `repealed`, which it uses for

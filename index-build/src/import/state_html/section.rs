@@ -304,11 +304,9 @@ fn set(blocks: &[HtmlPart<'_>], settings: &StateHtmlSettings) -> (String, Layout
         setter.part(*part);
     }
     let (text, mut layout, doubts) = setter.finish();
-    if let Some(images) = &settings.images {
-        let lines = text.split('\n').zip(&mut layout.lines);
-        for (_, line) in lines.filter(|(words, _)| images.is_match(words)) {
-            *line = Line::labelled(LineKind::Image, line.depth, 0);
-        }
+    let lines = text.split('\n').zip(&mut layout.lines);
+    for (_, line) in lines.filter(|(words, _)| settings.images.is_match(words)) {
+        *line = Line::labelled(LineKind::Image, line.depth, 0);
     }
     (text, layout, doubts)
 }
@@ -354,7 +352,7 @@ fn lead_in(part: &HtmlPart<'_>) -> Option<String> {
 
 /// The start of a source credit at the end of a text, as in older releases: `(1984, c. 611; 2012, cc. 78, 84.)`
 fn credit_at_end(text: &str) -> Option<usize> {
-    let form = r"\((?:Code \d{4}|R\. P\.|(?:Acts )?(?:1[6-9]|20)\d\d),[^()]*(?:\([^()]*\)[^()]*)*\)$";
+    let form = r"\( ?(?:Code \d{4},?|R\. P\.(?: \d{4})?,|(?:Acts )?(?:1[6-9]|20)\d\d,)[^()]*(?:\([^()]*\)[^()]*)*\)$";
     Pattern::fixed(form).find(text).map(|found| found.start())
 }
 

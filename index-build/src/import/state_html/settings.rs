@@ -45,11 +45,14 @@ pub(crate) struct StateHtmlSettings {
     pub(super) annotations: Pattern,
     pub(super) labels: Vec<String>,
     pub(super) letters_first: bool,
-    pub(super) images: Option<Pattern>,
+    pub(super) images: Pattern,
     skip: Option<Pattern>,
 }
 
 const ANNOTATIONS: &str = r"(?i)^(?:annotations?$|editor.s notes?|(?:compact )?cross.references?|law reviews?|effective date|michie|case notes|official comment|virginia comment|.*\bcomments?$|research references|opinions of|circuit court opinions|the (?:19|20)\d\d\b|for related discussion|prior uniform statutory|definitional cross|uniform statutory|section set out twice|analysis$|the number of this section|applicability\. —|constitutionality\. —)";
+
+/// What this family of pages has in place of an image or a file.
+const IMAGES: &str = "^(?:Click to view|Display Image)$";
 
 impl FromOptions for StateHtmlSettings {
     fn from_options(options: &toml::Table) -> Result<Self, String> {
@@ -78,7 +81,7 @@ impl FromOptions for StateHtmlSettings {
             annotations: options.annotations.unwrap_or_else(|| Pattern::fixed(ANNOTATIONS)),
             labels,
             letters_first: options.letters_first,
-            images: options.images,
+            images: options.images.unwrap_or_else(|| Pattern::fixed(IMAGES)),
             skip: options.skip,
         })
     }
