@@ -19,7 +19,7 @@ use crate::container_name::container_name;
 use crate::content_match::{SHARE_MIN, shared_passages};
 use crate::credit::{acts, acts_added, is_of_earlier_year, is_older_than};
 use crate::edition::CodeEdition;
-use crate::words::{has_same_letters, has_same_words, has_same_words_but_footnote_signs};
+use crate::words::{has_same_letters, has_same_lines, has_same_words, has_same_words_but_footnote_signs};
 
 /// Why editions could not be compared.
 #[derive(Debug, thiserror::Error)]
@@ -41,7 +41,8 @@ pub fn compare(
     for body in &new.catalogue.code_bodies {
         let Some(old_body) = old.catalogue.code_body(body.id) else { continue };
         let old_through = CodeEdition::of(old, old_body).current_through;
-        let pair = BodyPair { old, new, old_body: old_body.nodes, new_body: body.nodes, old_through };
+        let new_through = CodeEdition::of(new, body).current_through;
+        let pair = BodyPair { old, new, old_body: old_body.nodes, new_body: body.nodes, old_through, new_through };
         all.push(BodyChanges { body: body.id, changes: pair.changes(&mut progress)? });
     }
     Ok(all)
@@ -60,6 +61,7 @@ pub(crate) struct BodyPair<'s> {
     new_body: OrdinalRange,
     /// The day through which the older edition is current.
     old_through: Option<Day>,
+    new_through: Option<Day>,
 }
 
 impl BodyPair<'_> {
@@ -75,7 +77,7 @@ impl BodyPair<'_> {
             }
         }
         let mut changes = self.joined(&changes)?;
-        self.name_ended_ranges(&mut changes)?;
+        self.name_ended(&mut changes)?;
         self.name_old_containers(&mut changes);
         self.name_left_containers(&mut changes);
         self.name_ended_containers(&mut changes);
@@ -88,19 +90,46 @@ impl BodyPair<'_> {
         self.new_body.iter().map(NodeOrdinal)
     }
 
-    /// What an entry for several numbers says is repealed or ended is not missing, nor is the second entry of a number
-    /// that has one entry now.
-    fn name_ended_ranges(&self, changes: &mut [LawChange]) -> Result<(), CompareError> {
+    /// What the older edition says will end before the newer one, or an entry for several numbers says is repealed or
+    /// ended, is not missing, nor is the second entry of a number that has one entry now.
+    fn name_ended(&self, changes: &mut [LawChange]) -> Result<(), CompareError> {
         let ranges = self.ended_ranges()?;
         for change in changes.iter_mut().filter(|change| change.kind == ChangeKind::Missing) {
             let Some(old) = change.old else { continue };
-            if let Some(status) = self.ended_in(&ranges, old)? {
+            if let Some((day, status)) = self.announced_end(old)? {
+                change.kind = kind_of(ChangedParts::default(), Status::InForce, status).unwrap_or(ChangeKind::Missing);
+                change.effective = Some(day);
+            } else if let Some(status) = self.ended_in(&ranges, old)?.or(self.ended_with_others(old)?) {
                 change.kind = kind_of(ChangedParts::default(), Status::InForce, status).unwrap_or(ChangeKind::Missing);
             } else if self.has_other_entry(old)? {
                 change.kind = ChangeKind::Notes;
             }
         }
         Ok(())
+    }
+
+    /// The day on which a provision ends that the older edition has, and its status from then on, if that is before the
+    /// newer edition.
+    fn announced_end(&self, node: NodeOrdinal) -> Result<Option<(Day, Status)>, CompareError> {
+        if !self.old.outline.is_provision(node) {
+            return Ok(None);
+        }
+        let validity = self.old.nodes.get(node)?.wordings[0].validity;
+        let day = validity.to.filter(|day| self.new_through.is_some_and(|through| *day <= through));
+        let status = validity.then.unwrap_or(Status::Expired);
+        Ok(day.map(|day| (day, status)).filter(|_| is_gone(status)))
+    }
+
+    /// The status of an entry of the newer edition that names the citation of an older provision beside its own, and is
+    /// no longer law: `§§ 30-326 through 30-329. (Expired)`.
+    fn ended_with_others(&self, node: NodeOrdinal) -> Result<Option<Status>, CompareError> {
+        if !self.old.outline.is_provision(node) {
+            return Ok(None);
+        }
+        let found = self.new.nodes_with_citation(self.old.cards.get(node)?.citation)?;
+        let entries = found.into_iter().filter(|(_, kind)| *kind == CitationKind::Parallel);
+        let mut statuses = entries.map(|(entry, _)| self.new.outline.status(entry));
+        Ok(statuses.find(|status| is_gone(*status)))
     }
 
     /// Whether the newer edition has law with the citation of a provision in the same place, as another entry.
@@ -221,6 +250,7 @@ impl BodyPair<'_> {
         let (old_text, new_text) = (self.old.texts.get(before.text)?, self.new.texts.get(now.text)?);
         let has_same_text = before.text_sha256 == now.text_sha256
             || has_same_words(old_text, new_text)
+            || has_same_lines(old_text, new_text)
             || (footnotes > 0 && has_same_words_but_footnote_signs(old_text, new_text, footnotes))
             || self.is_only_image((old_node, before), (new_node, now))?;
         Ok(ChangedParts::default()

@@ -150,6 +150,13 @@ impl<'t> TokenizedText<'t> {
         let end = self.tokens.get(tokens.end).map_or(self.text.len(), |next| next.range.start);
         &self.text[start..end]
     }
+
+    /// The white space right before a token.
+    fn space_before(&self, token: usize) -> &'t str {
+        let before = token.checked_sub(1).map_or(0, |last| self.tokens[last].range.end);
+        let between = &self.text[before..self.tokens[token].range.start];
+        if between.chars().all(char::is_whitespace) { between } else { "" }
+    }
 }
 
 /// What becomes of the words, as ranges of tokens.
@@ -196,13 +203,13 @@ impl WordSteps {
         let mut parts = Parts { shown: Vec::new(), removed: String::new(), added: String::new() };
         for (place, step) in self.0.iter().enumerate() {
             match step {
-                WordStep::Removed(tokens) => parts.removed.push_str(old.text_of(tokens)),
+                WordStep::Removed(tokens) => parts.remove(old, tokens),
                 WordStep::Added(tokens) => parts.added.push_str(new.text_of(tokens)),
                 WordStep::Shared(in_old, in_new)
                     if changed_words(self.0[..place].iter().rev()) + changed_words(self.0[place + 1..].iter())
                         > CHANGED_WORDS_PER_SHARED * (in_old.len() + in_new.len()) =>
                 {
-                    parts.removed.push_str(old.text_of(in_old));
+                    parts.remove(old, in_old);
                     parts.added.push_str(new.text_of(in_new));
                 }
                 WordStep::Same(tokens) | WordStep::Shared(_, tokens) => parts.same(new.text_of(tokens)),
@@ -221,6 +228,15 @@ struct Parts {
 }
 
 impl Parts {
+    /// The white space before removed words is shown with them, if the newer text has none there.
+    fn remove(&mut self, old: &TokenizedText<'_>, tokens: &Range<usize>) {
+        let is_apart = self.shown.last().is_none_or(|before| before.text.ends_with(char::is_whitespace));
+        if self.removed.is_empty() && !is_apart {
+            self.removed.push_str(old.space_before(tokens.start));
+        }
+        self.removed.push_str(old.text_of(tokens));
+    }
+
     fn same(&mut self, text: &str) {
         self.end_change();
         match self.shown.last_mut() {
@@ -261,6 +277,7 @@ mod tests {
             "(a) One.\n(b) Two.\n{+(c) Three.+}"
         );
         assert_eq!(marked("“A” means—\nb", "''A'' means -- b"), "''A'' means -- b", "typography is no difference");
+        assert_eq!(marked("interest or fees are due", "interest, fees are due"), "interest[- or-] {+,+} fees are due");
         assert_eq!(marked("", "New law."), "{+New law.+}");
         assert_eq!(marked("Old law.", ""), "[-Old law.-]");
     }

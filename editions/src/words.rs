@@ -34,6 +34,16 @@ pub fn has_same_words(one: &str, other: &str) -> bool {
         || plain_signs(one) == plain_signs(other)
 }
 
+/// Whether two texts have the same lines in another order: copies put the end of a list behind what follows it.
+pub(crate) fn has_same_lines(one: &str, other: &str) -> bool {
+    let sorted = |text: &str| -> Vec<String> {
+        let mut lines: Vec<String> = text.lines().map(plain_signs).filter(|line| !line.is_empty()).collect();
+        lines.sort_unstable();
+        lines
+    };
+    sorted(one) == sorted(other)
+}
+
 /// Whether two texts have the same words but for signs of footnotes, which one copy prints as numbers within the text: `507 2
 /// became`. The numbers are from 1 to that of the last footnote.
 pub(crate) fn has_same_words_but_footnote_signs(one: &str, other: &str, footnotes: usize) -> bool {
@@ -299,6 +309,15 @@ mod tests {
             ("the law . . . . applies", "the law applies"),
         ] {
             assert!(!has_same_words(one, other), "{one} | {other}");
+        }
+    }
+
+    #[test]
+    fn the_order_of_lines_makes_no_difference_to_their_words() {
+        let copied = "A. Fees:\n1. One.\n2. Two.\nB. Rates.";
+        assert!(has_same_lines(copied, "A. Fees:\n(1) One.\n\nB. Rates.\n(2) Two."));
+        for other in ["A. Fees:\n1. One.\nB. Rates.", "A. Fees:\n1. Two.\n2. One.\nB. Rates."] {
+            assert!(!has_same_lines(copied, other), "{other}");
         }
     }
 

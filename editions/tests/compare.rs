@@ -277,6 +277,41 @@ fn law_that_the_older_copy_lacks_is_not_new() {
 }
 
 #[test]
+fn law_that_ends_as_announced_or_in_an_entry_for_several_is_not_missing() {
+    let ends = |number: u32, day: &str| with(of_subject(number, "Lamps", number), "effectiveTo", json!(day));
+    let old = [ends(1, "2018-01-01"), ends(2, "2031-01-01"), of_subject(3, "Fees", 3), of_subject(4, "Doors", 4)];
+    let several =
+        with(with(of_subject(3, "Repealed", 3), "status", json!("repealed")), "parallelCitations", json!(["Code § 4"]));
+    assert_eq!(shown_between(&old, &[several]), ["ended 1", "missing 2", "repealed 3", "repealed 4"]);
+}
+
+#[test]
+fn what_copies_do_to_a_text_is_no_change_of_the_law() {
+    let law = |lines: &[&str]| section(1, 1, &lines.join("\n"));
+    let as_was =
+        law(&["A. Fees are due:", "1. in March;", "2. in PUBLIC NOTICES", "Then at 38ø 01´.", "B. Rates follow."]);
+    for copied in [
+        law(&["A. Fees are due:", "(1) in March;", "(2) in PUBLIC NOTICESThen at 38°01´.", "B. Rates follow."]),
+        law(&["A. Fees are due:", "1. in March;", "B. Rates follow.", "2. in PUBLIC NOTICES", "Then at 38ø 01´."]),
+    ] {
+        assert_eq!(shown_between(&[as_was.clone()], &[copied]), [""; 0]);
+    }
+    let signs =
+        |text: &str| with(section(1, 1, text), "notes", json!([{ "topic": "Footnote", "text": "So in original." }]));
+    let (with_sign, without) = (signs("Fees under section 507 1 are due."), signs("Fees under section 507 are due."));
+    assert_eq!(shown_between(&[with_sign.clone()], &[without]), [""; 0]);
+    assert_eq!(shown_between(&[with_sign], &[signs("Fees under section 507 2 are due.")]), ["reworded 1"]);
+}
+
+#[test]
+fn what_is_gone_stays_gone_whatever_it_is_called() {
+    let gone = |status: &str| with(section(1, 1, "Gone."), "status", json!(status));
+    let kinds = |was: &str, is: &str| shown_between(&[gone(was)], &[gone(is)]);
+    assert_eq!(kinds("repealed", "omitted"), ["notes 1"]);
+    assert_eq!(kinds("reserved", "repealed"), ["restated 1"]);
+}
+
+#[test]
 fn a_number_of_two_entries_is_reworded_when_the_later_one_becomes_law() {
     let later =
         |key: &str| with(with(of_subject(1, "License by endorsement", 2), "key", json!(key)), "parent", json!("c1"));

@@ -142,8 +142,9 @@ const REMARK_PATTERNS: [RemarkPattern; 19] = [
         days: |dates| Some((None, Some(dates[0].clone()), Some(Status::Expired))),
     },
     RemarkPattern {
+        // By a wording that this copy may lack.
         pattern: r"superseded(?: effective| on)? DATE",
-        days: |dates| Some((None, Some(dates[0].clone()), None)),
+        days: |dates| Some((None, Some(dates[0].clone()), Some(Status::Uncertain))),
     },
     RemarkPattern {
         pattern: r"(?:repealed|repeal),? (?:effective|on)(?: on)? DATE",
@@ -248,7 +249,7 @@ fn is_about_validity(remark: &str) -> bool {
     let begins = Pattern::fixed(concat!(
         r"(?i)^(?:effective\b|contingent|delayed (?:effective|expiration)|expires\b|expired,? (?:effective|on)|expiration\b",
         r"|terminates\b|superseded \d|until\b|through (?:January|February|March|April|May|June|July|August|September|October|November|December)",
-        r"|repeal(?:ed)?,? (?:effective|on)\b|renumbered (?:to|from) [^,]+, effective\b",
+        r"|repeal(?:ed)?,? (?:effective|on)\b|repealed \d{1,2}/|renumbered (?:to|from) [^,]+, effective\b",
         r"|for (?:contingent |delayed )?(?:effective|expiration|termination|repeal)\b|for contingent\b",
         r"|see (?:editor.s notes?|effective date)\b|proposed amendment\b",
         r"|(?:this )?(?:section|§)(?: [\w.:-]*\d[\w.:-]*)? (?:is )?(?:effective|expires|terminates|repealed (?:on )?[A-Z][a-z]+ \d+)\b",

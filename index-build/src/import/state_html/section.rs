@@ -352,7 +352,7 @@ fn lead_in(part: &HtmlPart<'_>) -> Option<String> {
 
 /// The start of a source credit at the end of a text, as in older releases: `(1984, c. 611; 2012, cc. 78, 84.)`
 fn credit_at_end(text: &str) -> Option<usize> {
-    let form = r"\( ?(?:Code \d{4},?|R\. P\.(?: \d{4})?,|(?:Acts )?(?:1[6-9]|20)\d\d,)[^()]*(?:\([^()]*\)[^()]*)*\)$";
+    let form = r"\( ?(?:Code \d{4},?|R\. P\.(?: \d{4})?,|(?:Acts )?(?:1[6-9]|20)\d\d(?:,| Sp\. Sess\.))[^()]*(?:\([^()]*\)[^()]*)*\)$";
     Pattern::fixed(form).find(text).map(|found| found.start())
 }
 
