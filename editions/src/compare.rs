@@ -253,9 +253,13 @@ impl BodyPair<'_> {
             || has_same_lines(old_text, new_text)
             || (footnotes > 0 && has_same_words_but_footnote_signs(old_text, new_text, footnotes))
             || self.is_only_image((old_node, before), (new_node, now))?;
+        let are_appendices = !self.new.outline.is_provision(new_node)
+            && [&before.heading, &now.heading].into_iter().all(|heading| heading.to_lowercase().contains("appendix"));
+        // `Title 5A—Employees (Appendix)`, `Title 5—APPENDIX`
+        let is_same_title = has_same_heading(&before.heading, &now.heading) || are_appendices;
         Ok(ChangedParts::default()
             .with(ChangedParts::TEXT, !has_same_text)
-            .with(ChangedParts::HEADING, !has_same_heading(&before.heading, &now.heading))
+            .with(ChangedParts::HEADING, !is_same_title)
             .with(ChangedParts::PLACE, is_moved)
             .with(ChangedParts::STATUS, self.old.outline.status(old_node) != self.new.outline.status(new_node))
             .with(ChangedParts::WORDINGS, !self.has_same_wordings(old, new)?)

@@ -3,6 +3,7 @@
 //! A number can be given to another provision, as when a whole title is arranged anew. Two provisions with one number
 //! are then not one that was reworded, if the words of one of them are found elsewhere.
 
+use hornbook_corpus::citation_index::CitationKind;
 use hornbook_corpus::ids::{NodeOrdinal, OrdinalRange};
 use hornbook_corpus::snapshot::Snapshot;
 use rustc_hash::FxHashMap;
@@ -61,6 +62,10 @@ impl BodyPair<'_> {
                 left.take(gone, came);
             }
         }
+        for (gone, came) in self.stated_renumberings(changes, &left)? {
+            joined.push(self.renumbered(changes[gone], changes[came])?);
+            left.take(gone, came);
+        }
         for (gone, came) in self.same_containers(changes, &joined)? {
             joined.push(self.renumbered(changes[gone], changes[came])?);
             left.take(gone, came);
@@ -69,6 +74,31 @@ impl BodyPair<'_> {
             joined.extend(self.left_of(change, left.has_old[place], left.has_new[place])?);
         }
         Ok(joined)
+    }
+
+    /// Provisions that went and came, of which the newer edition says that they are one: they have other words, too.
+    fn stated_renumberings(&self, changes: &[LawChange], left: &Unjoined) -> Result<Vec<(usize, usize)>, CompareError> {
+        let gone = changes.iter().enumerate().filter(|(place, change)| left.has_old[*place] && is_gone(change.kind));
+        let gone: FxHashMap<NodeOrdinal, usize> =
+            gone.filter_map(|(place, change)| Some((change.old?, place))).collect();
+        let mut pairs = Vec::new();
+        for (came, change) in changes.iter().enumerate() {
+            let is_left = left.has_new[came] && is_new(change.kind) && change.old.is_none();
+            let Some(node) = change.new.filter(|_| is_left) else { continue };
+            let mut earlier: Vec<&usize> = Vec::new();
+            for citation in &self.new.nodes.get(node)?.former_citations {
+                let own = self.old.nodes_with_citation(citation)?.into_iter();
+                earlier.extend(
+                    own.filter(|(_, kind)| *kind == CitationKind::Canonical).filter_map(|(old, _)| gone.get(&old)),
+                );
+            }
+            if let [gone] = earlier[..] {
+                pairs.push((*gone, came));
+            }
+        }
+        // A provision that several name was divided.
+        let times = |gone: usize| pairs.iter().filter(|pair| pair.0 == gone).count();
+        Ok(pairs.iter().copied().filter(|&(gone, _)| times(gone) == 1).collect())
     }
 
     /// What remains of a change, if its older or its newer side is part of another one.

@@ -92,6 +92,8 @@ fn plain_signs(text: &str) -> String {
         for token in tokens(rest) {
             let of_token = &rest[token.range];
             match of_token.chars().next().map(SignKind::of) {
+                // `.” “` and `.”“`
+                Some(SignKind::Quote) if written.ends_with('\'') => {}
                 Some(SignKind::Quote) => written.push('\''),
                 Some(SignKind::Dash) => written.push('-'),
                 Some(SignKind::Dots) => written.push('.'),
@@ -282,6 +284,7 @@ mod tests {
             ("Name ........ Date . . . . . . .", "Name ____ Date"),
             ("Fee………… 5", "Fee 5"),
             ("subsections (e) and (f) of this section may", "subsections (e) and (f) may"),
+            ("costs.\" \"Gas\"", "costs.”“Gas”"),
             ("10 days", "10days"),
             ("WARNINGDOMESTICATED ANIMAL PREMISESUnder", "WARNING DOMESTICATED ANIMAL PREMISES\nUnder"),
             ("38ø 01´ and 39º12´", "38°01´ and 39° 12´"),

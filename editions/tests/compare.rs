@@ -294,13 +294,29 @@ fn what_copies_do_to_a_text_is_no_change_of_the_law() {
         law(&["A. Fees are due:", "(1) in March;", "(2) in PUBLIC NOTICESThen at 38°01´.", "B. Rates follow."]),
         law(&["A. Fees are due:", "1. in March;", "B. Rates follow.", "2. in PUBLIC NOTICES", "Then at 38ø 01´."]),
     ] {
-        assert_eq!(shown_between(&[as_was.clone()], &[copied]), [""; 0]);
+        assert_eq!(shown_between(std::slice::from_ref(&as_was), &[copied]), [""; 0]);
     }
     let signs =
         |text: &str| with(section(1, 1, text), "notes", json!([{ "topic": "Footnote", "text": "So in original." }]));
     let (with_sign, without) = (signs("Fees under section 507 1 are due."), signs("Fees under section 507 are due."));
-    assert_eq!(shown_between(&[with_sign.clone()], &[without]), [""; 0]);
+    assert_eq!(shown_between(std::slice::from_ref(&with_sign), &[without]), [""; 0]);
     assert_eq!(shown_between(&[with_sign], &[signs("Fees under section 507 2 are due.")]), ["reworded 1"]);
+}
+
+#[test]
+fn what_the_newer_edition_says_was_renumbered_is_one_provision_whatever_its_words() {
+    let formerly = |number: u32, subject: u32, former: &[&str]| {
+        with(of_subject(number, "Fees", subject), "formerCitations", json!(former))
+    };
+    let old = [of_subject(1, "Lamps", 1), of_subject(2, "Stairs", 2), of_subject(3, "Doors", 3)];
+    let new = [
+        formerly(11, 11, &["Code § 1", "Code § 99"]),
+        // The second one was divided.
+        formerly(12, 12, &["Code § 2"]),
+        formerly(13, 13, &["Code § 2"]),
+        of_subject(3, "Doors", 3),
+    ];
+    assert_eq!(shown_between(&old, &new), ["added 12", "added 13", "missing 2", "renumbered 11 from 1"]);
 }
 
 #[test]

@@ -10,6 +10,7 @@
 mod container;
 mod cutting;
 mod doubled_items;
+mod last_annotations;
 mod section;
 mod settings;
 

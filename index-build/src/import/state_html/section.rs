@@ -5,8 +5,8 @@ use hornbook_corpus::outline::Status;
 
 use super::container::{CONTAINER, StateHtmlContainer, TITLE};
 use super::cutting::cut;
-use super::doubled_items;
 use super::settings::StateHtmlSettings;
+use super::{doubled_items, last_annotations};
 use crate::content::{Content, ContentNote};
 use crate::effect::{self, Effect};
 use crate::import::flat_text;
@@ -66,6 +66,12 @@ impl StateHtmlSection {
         section.copies = doubled_items::remove(&mut section.text, &mut section.layout);
         section.end_by_remarks();
         section.notes = notes(after, settings);
+        if section.credit.is_some() {
+            let last = last_annotations::remove(&mut section.text, &mut section.layout);
+            let what = |note: &ContentNote| format!("'{}' at the end of the law is kept as a note", note.topic);
+            section.faults.extend(last.iter().map(|note| (WarningKind::DoubtfulEnd, heading.line(), what(note))));
+            section.notes.extend(last);
+        }
         section.faults.extend(section.empty().map(|what| (WarningKind::EmptyProvision, heading.line(), what)));
         section
     }
