@@ -19,7 +19,9 @@ use crate::container_name::container_name;
 use crate::content_match::{SHARE_MIN, shared_passages};
 use crate::credit::{acts, acts_added, is_of_earlier_year, is_older_than};
 use crate::edition::CodeEdition;
-use crate::words::{has_same_letters, has_same_lines, has_same_words, has_same_words_but_footnote_signs};
+use crate::words::{
+    has_same_letters, has_same_lines, has_same_words, has_same_words_but_capitals, has_same_words_but_footnote_signs,
+};
 
 /// Why editions could not be compared.
 #[derive(Debug, thiserror::Error)]
@@ -251,6 +253,7 @@ impl BodyPair<'_> {
         let has_same_text = before.text_sha256 == now.text_sha256
             || has_same_words(old_text, new_text)
             || has_same_lines(old_text, new_text)
+            || self.is_only_case((before, old_text), (now, new_text))?
             || (footnotes > 0 && has_same_words_but_footnote_signs(old_text, new_text, footnotes))
             || self.is_only_image((old_node, before), (new_node, now))?;
         let are_appendices = !self.new.outline.is_provision(new_node)
@@ -264,6 +267,15 @@ impl BodyPair<'_> {
             .with(ChangedParts::STATUS, self.old.outline.status(old_node) != self.new.outline.status(new_node))
             .with(ChangedParts::WORDINGS, !self.has_same_wordings(old, new)?)
             .with(ChangedParts::NOTES, !self.has_same_notes(before, now)?))
+    }
+
+    /// Whether texts differ only in capitals, and no act is named that could have meant them.
+    fn is_only_case(&self, old: (&Wording, &str), new: (&Wording, &str)) -> Result<bool, TextDamaged> {
+        let credit = |of: &'_ Snapshot, wording: &Wording| -> Result<String, TextDamaged> {
+            wording.source_credit.map_or(Ok(String::new()), |span| of.texts.get(span).map(str::to_owned))
+        };
+        let (before, now) = (credit(self.old, old.0)?, credit(self.new, new.0)?);
+        Ok((now.is_empty() || has_same_words(&before, &now)) && has_same_words_but_capitals(old.1, new.1))
     }
 
     /// Whether texts differ only by names of images that one of the two copies lacks.

@@ -31,13 +31,21 @@ pub(crate) fn tokens(text: &str) -> Tokens<'_> {
 pub fn has_same_words(one: &str, other: &str) -> bool {
     one == other
         || tokens(one).map(|token| token.hash).eq(tokens(other).map(|token| token.hash))
-        || plain_signs(one) == plain_signs(other)
+        || plain_signs(one, Labels::AsWritten) == plain_signs(other, Labels::AsWritten)
+        || plain_signs(one, Labels::Bare) == plain_signs(other, Labels::Bare)
+}
+
+/// Whether two texts differ at most in typography, white space and capitals.
+pub(crate) fn has_same_words_but_capitals(one: &str, other: &str) -> bool {
+    let lower = |text: &str| plain_signs(text, Labels::AsWritten).to_lowercase();
+    lower(one) == lower(other)
 }
 
 /// Whether two texts have the same lines in another order: copies put the end of a list behind what follows it.
 pub(crate) fn has_same_lines(one: &str, other: &str) -> bool {
     let sorted = |text: &str| -> Vec<String> {
-        let mut lines: Vec<String> = text.lines().map(plain_signs).filter(|line| !line.is_empty()).collect();
+        let mut lines: Vec<String> =
+            text.lines().map(|line| plain_signs(line, Labels::Bare)).filter(|line| !line.is_empty()).collect();
         lines.sort_unstable();
         lines
     };
@@ -47,6 +55,8 @@ pub(crate) fn has_same_lines(one: &str, other: &str) -> bool {
 /// Whether two texts have the same words but for signs of footnotes, which one copy prints as numbers within the text: `507 2
 /// became`. The numbers are from 1 to that of the last footnote.
 pub(crate) fn has_same_words_but_footnote_signs(one: &str, other: &str, footnotes: usize) -> bool {
+    let [one, other] = [one, other].map(without_editors_words);
+    let (one, other) = (one.as_str(), other.as_str());
     let is_sign = |text: &str, token: &Token| {
         text[token.range.clone()].parse::<usize>().is_ok_and(|number| (1..=footnotes).contains(&number))
     };
@@ -83,11 +93,25 @@ fn is_numeral(label: &str) -> bool {
         || (signs.get(1) == Some(&b'-') && signs[2..].iter().all(u8::is_ascii_digit))
 }
 
-/// The letters and signs of a text without typography, white space, and the signs around labels of lines.
-fn plain_signs(text: &str) -> String {
+/// A text without `of this section` behind a subsection. Editors add these words and take them away.
+fn without_editors_words(text: &str) -> String {
+    text.replace(") of this section", ")")
+}
+
+/// How labels at the beginning of a line are compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Labels {
+    AsWritten,
+    /// Without the signs around them.
+    Bare,
+}
+
+/// The letters and signs of a text without typography and white space.
+fn plain_signs(text: &str, labels: Labels) -> String {
+    let text = without_editors_words(text);
     let mut written = String::with_capacity(text.len());
     for line in text.lines() {
-        let (label, rest) = label_of(line);
+        let (label, rest) = if labels == Labels::Bare { label_of(line) } else { ("", line) };
         written.push_str(label);
         for token in tokens(rest) {
             let of_token = &rest[token.range];
@@ -101,8 +125,7 @@ fn plain_signs(text: &str) -> String {
             }
         }
     }
-    // Editors add these words and take them away.
-    written.replace(")ofthissection", ")")
+    written
 }
 
 fn push_plain(written: &mut String, letter: char) {
@@ -285,6 +308,7 @@ mod tests {
             ("Fee………… 5", "Fee 5"),
             ("subsections (e) and (f) of this section may", "subsections (e) and (f) may"),
             ("costs.\" \"Gas\"", "costs.”“Gas”"),
+            ("(b)\n(1)\nThe Director, under (c) of this section", "(b)(1) The Director, under (c)"),
             ("10 days", "10days"),
             ("WARNINGDOMESTICATED ANIMAL PREMISESUnder", "WARNING DOMESTICATED ANIMAL PREMISES\nUnder"),
             ("38ø 01´ and 39º12´", "38°01´ and 39° 12´"),
@@ -330,6 +354,7 @@ mod tests {
         let (with, without) =
             ("section 507 2 became, et seq.1 and 507,2 and", "section 507 became, et seq. and 507, and");
         assert!(is_same(with, without, 2) && is_same(without, with, 2) && !is_same(with, without, 1));
+        assert!(is_same("(c) of this section 1 and", "(c) and", 1));
         for (one, other) in [("10 days", "2 days"), ("2", "may"), ("section 2 of", "section 3 of"), ("a 3 b", "a b")] {
             assert!(!is_same(one, other, 2), "{one} | {other}");
         }

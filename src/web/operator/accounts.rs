@@ -62,13 +62,13 @@ pub(super) fn section(seen: &PageRequest<'_>, found: &FoundAccounts) -> Markup {
         section aria-labelledby="accounts" {
             h2 #accounts { "Accounts" }
             form.row method="get" action="/operator#accounts" {
-                input type="search" name=(SEARCH) value=(found.wanted) maxlength="200" placeholder="name, sign-in name or id" aria-label="Search accounts";
+                input type="text" name=(SEARCH) value=(found.wanted) maxlength="200" placeholder="name or id" aria-label="Search accounts";
                 button type="submit" { "Search" }
             }
             p.count {
                 @match (found.shown.len(), found.total) {
                     (0, _) => "None found.",
-                    (shown, total) if shown == total => { (counted(total)) },
+                    (shown, total) if shown == total => { (counted(total)) " found" },
                     (shown, total) => { (counted(shown)) " of " (counted(total)) "; those that wait, then the newest. Search for others." },
                 }
                 @if !found.wanted.is_empty() { " " a href="/operator#accounts" { "All accounts" } }

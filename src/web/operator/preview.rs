@@ -59,7 +59,7 @@ pub(super) fn form(query: &str, mode: Mode, is_exact: bool) -> Markup {
     html! {
         form.entry method="get" action=(PATH) {
             label for="preview" { "Query" }
-            input #preview type="search" name="q" value=(query) required maxlength="1000";
+            input #preview type="text" name="q" value=(query) required maxlength="1000";
             label { "By "
                 select name="mode" {
                     @for one in Mode::ALL { option value=(one.name()) selected[one == mode] { (one.meaning()) } }
