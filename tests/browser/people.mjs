@@ -50,6 +50,12 @@ await seen(person, "Waiting for approval");
 await shoot(person, "settings-waiting");
 
 await operator.goto(base + "/operator");
+await operator.fill("#preview", "security deposit");
+await operator.click("main button:has-text('Search and explain')");
+await seen(operator, "kind of query");
+await shoot(operator, "operator-search");
+await operator.goto(base + "/operator?account=jane");
+await seen(operator, "jane@example.org");
 await shoot(operator, "operator");
 // On a phone too, whoever waits can be approved without looking for the button.
 await operator.setViewportSize(PHONE.viewport);
