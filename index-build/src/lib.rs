@@ -23,6 +23,7 @@ mod encoder;
 pub mod encoder_error;
 pub mod error;
 mod fault_points;
+pub mod former_number;
 pub mod gather;
 pub mod graph;
 pub mod import;

@@ -3,16 +3,8 @@
 use std::collections::HashMap;
 
 use super::Gatherer;
-use crate::report::{SourcePosition, WarningKind, Warnings};
-
-/// A row of a table of former numbers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FormerNumber {
-    /// The key of the provision.
-    pub key: String,
-    pub former_citation: String,
-    pub position: SourcePosition,
-}
+use crate::former_number::FormerNumber;
+use crate::report::{WarningKind, Warnings};
 
 impl Gatherer {
     /// Records a row of a table of former numbers. The provision may follow in another document.

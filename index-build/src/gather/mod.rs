@@ -20,6 +20,7 @@ use indexmap::map::Entry;
 use crate::account::{CREDIT_LABELS, SourceWords};
 use crate::content::{Content, NewNode, NodeHandle, OnRepeat};
 use crate::effect::{self, Effect};
+use crate::former_number::FormerNumber;
 use crate::includes::{Include, Includes};
 use crate::mistakes::Mistakes;
 use crate::naming::NameParts;
@@ -29,7 +30,6 @@ use crate::report::{SourcePosition, WarningKind, Warnings};
 use crate::spool::{Spool, SpoolError, SpoolSpan};
 use crate::sunset::ContainerSunset;
 use crate::wordings;
-pub use former_numbers::FormerNumber;
 
 /// Reason for leaving out the words of a container.
 const IN_SEVERAL_DOCUMENTS: &str = "containers that several documents contain";

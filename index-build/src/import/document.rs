@@ -4,7 +4,7 @@
 //! all cores, and a fuzzer can call it. The results are processed in file order.
 
 use crate::content::NewNode;
-use crate::gather::FormerNumber;
+use crate::former_number::FormerNumber;
 use crate::import::target::ImportTarget;
 use crate::includes::Include;
 use crate::report::{SourcePosition, WarningKind};

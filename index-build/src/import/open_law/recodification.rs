@@ -4,7 +4,7 @@ use roxmltree::Node;
 
 use super::section;
 use super::source::{OpenLawDocument, elements, name, words};
-use crate::gather::FormerNumber;
+use crate::former_number::FormerNumber;
 use crate::report::WarningKind;
 
 /// The head of such a table.
