@@ -83,7 +83,8 @@ impl BodyPair<'_> {
             gone.filter_map(|(place, change)| Some((change.old?, place))).collect();
         let mut pairs = Vec::new();
         for (came, change) in changes.iter().enumerate() {
-            let is_left = left.has_new[came] && is_new(change.kind) && change.old.is_none();
+            let came_new = is_new(change.kind) || change.kind == ChangeKind::Found;
+            let is_left = left.has_new[came] && came_new && change.old.is_none();
             let Some(node) = change.new.filter(|_| is_left) else { continue };
             let mut earlier: Vec<&usize> = Vec::new();
             for citation in &self.new.nodes.get(node)?.former_citations {

@@ -310,7 +310,12 @@ fn what_the_newer_edition_says_was_renumbered_is_one_provision_whatever_its_word
     };
     let old = [of_subject(1, "Lamps", 1), of_subject(2, "Stairs", 2), of_subject(3, "Doors", 3)];
     let new = [
-        formerly(11, 11, &["Code § 1", "Code § 99"]),
+        // Its credit shows that it is older.
+        with(
+            formerly(11, 11, &["Code § 1", "Code § 99"]),
+            "sourceCredit",
+            json!("(Aug. 4, 1949, ch. 393; renumbered § 11, Pub. L. 115–282.)"),
+        ),
         // The second one was divided.
         formerly(12, 12, &["Code § 2"]),
         formerly(13, 13, &["Code § 2"]),
