@@ -110,8 +110,8 @@ impl BodyPair<'_> {
         Ok(())
     }
 
-    /// The day on which a provision ends that the older edition has, and its status from then on, if that is before the
-    /// newer edition.
+    /// The day on which a provision of the older edition ends, and its status from then on, if the newer edition is
+    /// current through that day.
     fn announced_end(&self, node: NodeOrdinal) -> Result<Option<(Day, Status)>, CompareError> {
         if !self.old.outline.is_provision(node) {
             return Ok(None);
@@ -122,8 +122,8 @@ impl BodyPair<'_> {
         Ok(day.map(|day| (day, status)).filter(|_| is_gone(status)))
     }
 
-    /// The status of an entry of the newer edition that names the citation of an older provision beside its own, and is
-    /// no longer law: `§§ 30-326 through 30-329. (Expired)`.
+    /// The status of an entry of the newer edition for several numbers that are no longer law, of which the provision's
+    /// is not the first: `§§ 30-326 through 30-329. (Expired)`.
     fn ended_with_others(&self, node: NodeOrdinal) -> Result<Option<Status>, CompareError> {
         if !self.old.outline.is_provision(node) {
             return Ok(None);
@@ -252,8 +252,8 @@ impl BodyPair<'_> {
         let (old_text, new_text) = (self.old.texts.get(before.text)?, self.new.texts.get(now.text)?);
         let has_same_text = before.text_sha256 == now.text_sha256
             || has_same_words(old_text, new_text)
-            || has_same_lines(old_text, new_text)
-            || self.is_only_case((before, old_text), (now, new_text))?
+            || (self.names_no_new_act(old, new)?
+                && (has_same_lines(old_text, new_text) || has_same_words_but_capitals(old_text, new_text)))
             || (footnotes > 0 && has_same_words_but_footnote_signs(old_text, new_text, footnotes))
             || self.is_only_image((old_node, before), (new_node, now))?;
         let are_appendices = !self.new.outline.is_provision(new_node)
@@ -269,13 +269,9 @@ impl BodyPair<'_> {
             .with(ChangedParts::NOTES, !self.has_same_notes(before, now)?))
     }
 
-    /// Whether texts differ only in capitals, and no act is named that could have meant them.
-    fn is_only_case(&self, old: (&Wording, &str), new: (&Wording, &str)) -> Result<bool, TextDamaged> {
-        let credit = |of: &'_ Snapshot, wording: &Wording| -> Result<String, TextDamaged> {
-            wording.source_credit.map_or(Ok(String::new()), |span| of.texts.get(span).map(str::to_owned))
-        };
-        let (before, now) = (credit(self.old, old.0)?, credit(self.new, new.0)?);
-        Ok((now.is_empty() || has_same_words(&before, &now)) && has_same_words_but_capitals(old.1, new.1))
+    /// Whether no source credit names an act that could have meant other capitals, or lines in another order.
+    fn names_no_new_act(&self, old: &NodeRecord, new: &NodeRecord) -> Result<bool, TextDamaged> {
+        Ok(acts_added(credit_of(self.old, old)?, credit_of(self.new, new)?).next().is_none())
     }
 
     /// Whether texts differ only by names of images that one of the two copies lacks.

@@ -86,20 +86,23 @@ impl BodyPair<'_> {
             let came_new = is_new(change.kind) || change.kind == ChangeKind::Found;
             let is_left = left.has_new[came] && came_new && change.old.is_none();
             let Some(node) = change.new.filter(|_| is_left) else { continue };
-            let mut earlier: Vec<&usize> = Vec::new();
+            let mut earlier = Vec::new();
             for citation in &self.new.nodes.get(node)?.former_citations {
                 let own = self.old.nodes_with_citation(citation)?.into_iter();
                 earlier.extend(
-                    own.filter(|(_, kind)| *kind == CitationKind::Canonical).filter_map(|(old, _)| gone.get(&old)),
+                    own.filter(|(_, kind)| *kind == CitationKind::Canonical)
+                        .filter_map(|(old, _)| gone.get(&old).copied()),
                 );
             }
             if let [gone] = earlier[..] {
-                pairs.push((*gone, came));
+                pairs.push((gone, came));
             }
         }
         // A provision that several name was divided.
-        let times = |gone: usize| pairs.iter().filter(|pair| pair.0 == gone).count();
-        Ok(pairs.iter().copied().filter(|&(gone, _)| times(gone) == 1).collect())
+        let mut times: FxHashMap<usize, u32> = FxHashMap::default();
+        pairs.iter().for_each(|&(gone, _)| *times.entry(gone).or_default() += 1);
+        pairs.retain(|(gone, _)| times[gone] == 1);
+        Ok(pairs)
     }
 
     /// What remains of a change, if its older or its newer side is part of another one.

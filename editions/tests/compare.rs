@@ -296,6 +296,16 @@ fn what_copies_do_to_a_text_is_no_change_of_the_law() {
     ] {
         assert_eq!(shown_between(std::slice::from_ref(&as_was), &[copied]), [""; 0]);
     }
+    // Where an act could have meant it, it is one.
+    let of_act = |lines: &[&str], credit: &str| with(law(lines), "sourceCredit", json!(credit));
+    for (was, is) in [
+        (["Fees:", "1. A fee;", "Rates:"], ["Fees:", "Rates:", "1. A fee;"]),
+        (["The code.", "A", "B"], ["The Code.", "A", "B"]),
+    ] {
+        let (older, act) = ("(1990, c. 1.)", "(1990, c. 1; 2017, c. 5.)");
+        assert_eq!(shown_between(&[of_act(&was, older)], &[of_act(&is, "1990, c. 1.")]), ["notes 1"]);
+        assert_eq!(shown_between(&[of_act(&was, older)], &[of_act(&is, act)]), ["reworded 1"]);
+    }
     let signs =
         |text: &str| with(section(1, 1, text), "notes", json!([{ "topic": "Footnote", "text": "So in original." }]));
     let (with_sign, without) = (signs("Fees under section 507 1 are due."), signs("Fees under section 507 are due."));

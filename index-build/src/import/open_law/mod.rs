@@ -7,9 +7,8 @@
 //!
 //! `containers` walks the tree, `section` makes provisions, `law_text` builds their text with
 //! `inline` and `table`, `notes` reads annotations, `recodification` reads tables of former numbers,
-//! `href` resolves includes, `status` interprets
-//! the reasons of law that is not in force, and `effect` and `remark` find since when and until
-//! when a wording is law.
+//! `href` resolves includes, `status` interprets the reasons of law that is not in force, and
+//! `effect` and `remark` find since when and until when a wording is law.
 
 mod containers;
 mod effect;
