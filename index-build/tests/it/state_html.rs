@@ -82,8 +82,7 @@ fn an_item_that_is_printed_twice_is_read_once_with_a_warning() {
 
 #[test]
 fn what_the_page_has_in_place_of_an_image_is_one() {
-    let mut source = virginia();
-    source.options.insert("images".to_owned(), "^Click to view$".into());
+    let source = virginia();
     let document = TITLE.replace("<p>Free.</p>", "<ol><li>Free:<p>Click to view</p></li></ol><p>Click to view it.</p>");
     let imported = import_one("t9.html", &document, &source);
     let node = imported.node("va/code/s9-8");
@@ -164,6 +163,29 @@ fn a_source_credit_in_parentheses_ends_the_law_of_older_releases() {
     assert_eq!((past.text.as_deref(), past.source_credit.as_deref()), (Some("It is past."), Some("(1930, p. 5.)")));
     assert_eq!(past.layout.check_against_text("It is past."), None);
     assert_eq!(imported.node("va/code/s9-3").text.as_deref(), Some(""));
+}
+
+#[test]
+fn credits_of_older_releases_have_several_forms_and_annotations_before_them() {
+    for credit in [
+        "( 2005, cc. 497, 588.)",
+        "(Code 1950 §§ 15-20.1; 1952, c. 694.)",
+        "(R. P. 1948, § 1-2.1.)",
+        "(2021 Sp. Sess. I, c. 5.)",
+    ] {
+        let html = format!(
+            "<h1>Title 9. Ways.</h1><h3>§ 9-1. Carts.</h3><ol type=A><li>Carts stop.</li><li>All do.\
+             <p><b>Law review.</b> - For carts, see 1 L. Rev. 2.</p></li></ol><p>{credit}</p>"
+        );
+        let imported = import_one("t9.html", &html, &virginia());
+        let carts = imported.node("va/code/s9-1");
+        assert_eq!(
+            (carts.text.as_deref(), carts.source_credit.as_deref()),
+            (Some("A. Carts stop.\nB. All do."), Some(credit))
+        );
+        let note = &carts.notes[0];
+        assert_eq!((note.topic.as_str(), note.text.as_str()), ("Law review", "For carts, see 1 L. Rev. 2."));
+    }
 }
 
 /// If the program that generated an older release moved a list or a form behind the credit, it is still law.
