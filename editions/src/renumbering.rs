@@ -78,13 +78,15 @@ impl BodyPair<'_> {
 
     /// Provisions that went and came, of which the newer edition says that they are one: they have other words, too.
     fn stated_renumberings(&self, changes: &[LawChange], left: &Unjoined) -> Result<Vec<(usize, usize)>, CompareError> {
-        let gone = changes.iter().enumerate().filter(|(place, change)| left.has_old[*place] && is_gone(change.kind));
+        // A number that was given to other law leaves one half of its change.
+        let is_left_old = |place: usize, kind| left.has_old[place] && (is_gone(kind) || !left.has_new[place]);
+        let gone = changes.iter().enumerate().filter(|(place, change)| is_left_old(*place, change.kind));
         let gone: FxHashMap<NodeOrdinal, usize> =
             gone.filter_map(|(place, change)| Some((change.old?, place))).collect();
         let mut pairs = Vec::new();
         for (came, change) in changes.iter().enumerate() {
-            let came_new = is_new(change.kind) || change.kind == ChangeKind::Found;
-            let is_left = left.has_new[came] && came_new && change.old.is_none();
+            let is_new = change.old.is_none() && (is_new(change.kind) || change.kind == ChangeKind::Found);
+            let is_left = left.has_new[came] && (is_new || !left.has_old[came]);
             let Some(node) = change.new.filter(|_| is_left) else { continue };
             let mut earlier = Vec::new();
             for citation in &self.new.nodes.get(node)?.former_citations {

@@ -332,6 +332,9 @@ fn what_the_newer_edition_says_was_renumbered_is_one_provision_whatever_its_word
         of_subject(3, "Doors", 3),
     ];
     assert_eq!(shown_between(&old, &new), ["added 12", "added 13", "missing 2", "renumbered 11 from 1"]);
+    // Its number had other law before, which has another number now.
+    let new = [formerly(3, 11, &["Code § 1"]), of_subject(4, "Doors", 3), of_subject(2, "Stairs", 2)];
+    assert_eq!(shown_between(&old, &new), ["renumbered 3 from 1", "renumbered 4 from 3"]);
 }
 
 #[test]
