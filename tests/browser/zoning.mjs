@@ -127,6 +127,28 @@ await test("by keyboard alone: move, zoom, choose, let go, find a zone", async (
   await close(page);
 });
 
+await test("a place is found by coordinates and by what the publisher wrote on it", async () => {
+  const page = await visitor();
+  await drawn(page, LINKED);
+  await page.fill("#find", "44.0565, -124.2167");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("p.banner");
+  await page.waitForSelector("#map[data-state=drawn]");
+  assert.match(await page.locator("#zone h2").textContent(), /^C-1/);
+  await page.locator("#map .canvas").focus();
+  await page.keyboard.press("+");
+  await place(page, (z, y, x) => z > 14 && Math.abs(y - 44.0565) < 1e-3 && Math.abs(x + 124.2167) < 1e-3);
+  await shoot(page, "coordinates");
+  await page.fill("#find", "creekside market");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("div.banner");
+  assert.match(await page.locator("div.banner").textContent(), /Creekside Market, 1 area: C-1/);
+  await page.fill("#find", "no such thing");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("p.banner.mild");
+  await close(page);
+});
+
 await test("the mouse moves the map, its wheel zooms where it points, pointing shows a zone", async () => {
   const page = await visitor();
   const stage = await drawn(page, LINKED), box = await stage.boundingBox();
@@ -154,6 +176,14 @@ await test("two fingers zoom, one moves, a tap chooses", async () => {
   const stage = await drawn(page, LINKED);
   await stage.scrollIntoViewIfNeeded();
   await chooseByMouse(page, stage, (x, y) => page.touchscreen.tap(x, y));
+  await page.waitForSelector("#zone blockquote");
+  await page.waitForTimeout(600);
+  const seen = await page.evaluate(() => {
+    const [map, zone] = ["#map .canvas", "#zone"].map((one) => document.querySelector(one).getBoundingClientRect());
+    return { from: map.top, between: zone.top - map.bottom, below: innerHeight - zone.bottom };
+  });
+  assert.ok(seen.from >= -1 && seen.between >= 0 && seen.below >= -1, `map and zone are on the screen together: ${JSON.stringify(seen)}`);
+  await shoot(page, "tapped");
   const [zoom] = await place(page), box = await stage.boundingBox(), session = await page.context().newCDPSession(page);
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
   const touch = (type, ...points) => session.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([px, py], id) => ({ x: px, y: py, id })) });

@@ -56,7 +56,10 @@ fn the_list_has_every_published_layer_with_its_counts_and_leads_to_its_map() {
         count += 1;
     }
     assert!(count >= 2);
-    assert!(list.text().contains("3: text not loaded") && list.text().contains(">all zones<"), "{}", list.text());
+    let millbrook = ENGINE.snapshot().zoning.layer(&"XA-MILLBROOK".parse().unwrap()).unwrap().entry();
+    let linked = format!("{} of {}", millbrook.zones.len() - 3, millbrook.zones.len());
+    assert!(list.text().contains(&format!("<td>{linked}; ")) && list.text().contains(">all zones<"), "{}", list.text());
+    assert!(!list.text().contains("Each zone leads to"), "it would not be true");
     assert!(
         list.text().contains("<a href=\"/zoning\" aria-current=\"page\">Zoning</a>"),
         "the navigation does not mark the page"
@@ -107,8 +110,59 @@ fn the_zone_parameter_ignores_case_and_reports_unknown_zones() {
     );
     assert_eq!(page.matches("aria-current=\"true\"").count(), 1);
     let unknown = request(&server, "/zoning/XA-PORT-ARDEN?zone=%3Cb%3E").text();
-    assert!(unknown.contains("There is no zone <strong>&lt;b&gt;</strong> on this map."), "{unknown}");
+    assert!(unknown.contains("Nothing on this map is called <strong>&lt;b&gt;</strong>."), "{unknown}");
     assert!(between(&unknown, "id=\"zone\"", ">").unwrap().contains("hidden"));
+}
+
+#[test]
+fn a_place_is_found_by_coordinates_and_by_what_the_publisher_wrote_on_it() {
+    let server = open();
+    let page = |asked: &str| request(&server, &format!("/zoning/XA-PORT-ARDEN?zone={asked}")).text();
+    let chosen = |page: &str| between(page, "id=\"zone\"", "</section>").unwrap().to_owned();
+    // In the first area of the layer, a corner of which is given.
+    let at = page("44.0565,+-124.2167");
+    assert!(at.contains("At <strong>44.0565, -124.2167</strong>: <a href=\"/zoning/XA-PORT-ARDEN?zone=C-1\">"), "{at}");
+    assert!(chosen(&at).contains(">C-1") && at.contains("data-shown=\"-124.2167,44.0565,-124.2167,44.0565\""), "{at}");
+    assert!(page("44.0565N+124.2167W").contains("<strong>44.0565, -124.2167</strong>: "));
+    let nowhere = page("41.88,-87.63");
+    assert!(nowhere.contains("is not on this map") && chosen(&nowhere).contains("hidden"), "{nowhere}");
+
+    let market = page("creekside+market");
+    assert!(market.contains("<strong>Creekside Market</strong>, 1 area: <a href="), "{market}");
+    assert!(chosen(&market).contains(">C-1") && market.contains("data-shown=\""), "{market}");
+    let industrial = page("industrial");
+    assert!(industrial.contains("Zones called <strong>industrial</strong>: "), "{industrial}");
+    assert!(chosen(&industrial).contains("hidden"), "several zones have the word");
+}
+
+#[test]
+fn a_layer_of_which_no_zone_is_linked_has_no_hatching() {
+    let server = open();
+    let picture = |path: &str| {
+        let page = request(&server, path).text();
+        let parts = map_parts_path_of(&page);
+        (page, request(&server, &format!("{parts}/overview/light")).text())
+    };
+    let (page, drawn) = picture(MILLBROOK);
+    assert!(page.contains("data-hatched") && page.contains("url(#hatch)") && drawn.contains("fill=\"url(#hatch)\""));
+    let data = tempfile::tempdir().unwrap();
+    let sources = data.path().join("sources");
+    fs::create_dir(&sources).unwrap();
+    let plan = "name = \"Unlinked\"\n[[jurisdiction]]\ncode = \"XB\"\nname = \"B\"\nlevel = \"state\"\n\
+                [[jurisdiction]]\ncode = \"XB-A\"\nparent = \"XB\"\nname = \"A\"\nlevel = \"city\"\n\
+                [[source]]\nformat = \"geojson-zoning\"\npath = \"zones.geojson\"\njurisdiction = \"XB-A\"\npublisher = \"A\"\n\
+                edition = \"1\"\nretrieved = \"2026-01-01\"\nlicense = \"none\"\nurl = \"https://a.example\"\n\
+                [source.zoning]\nzone_property = \"Z\"\nzone = [{ zone = \"A\" }]\n";
+    fs::write(sources.join("plan.toml"), plan).unwrap();
+    let layer = serde_json::json!({ "type": "FeatureCollection", "features": [{ "type": "Feature", "properties": { "Z": "A" },
+        "geometry": { "type": "Polygon", "coordinates": [[[0.0, 0.0], [0.1, 0.0], [0.1, 0.1], [0.0, 0.0]]] } }] });
+    fs::write(sources.join("zones.geojson"), layer.to_string()).unwrap();
+    build_into(&sources, data.path());
+    server.service.reload_snapshot(data.path(), None).unwrap();
+    let (page, drawn) = picture("/zoning/XB-A");
+    assert!(page.contains("no zone is linked to the provision that defines it yet"), "{page}");
+    assert!(!page.contains("data-hatched") && !page.contains("url(#hatch)") && !drawn.contains("fill=\"url(#hatch)\""));
+    assert!(request(&server, "/zoning").text().contains("none: text not loaded"));
 }
 
 #[test]
@@ -422,5 +476,5 @@ fn hostile_names_are_shown_and_long_tables_have_pages() {
     assert!(page.contains("Page 2 of 3") && page.contains("aria-current=\"true\""), "the page that has the zone");
     let parts = map_parts_path_of(&page);
     let picture = request(&server, &format!("{parts}/overview/light")).text();
-    assert!(picture.contains("url(#hatch)") && !picture.contains("img src"));
+    assert!(picture.contains("<path") && !picture.contains("img src"));
 }

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{NodeId, ShortCode};
 use crate::section_file::{SectionFileError, map_file};
 use crate::zoning::feature_lookup::{LayerFeatures, LayerReadError};
+use crate::zoning::labels::{self, FeatureLabel};
 use crate::zoning::layer::{CitationQuality, Layer, LayerSource, LayerStatus, PlaceholderReason, ZoneCitation};
 use crate::zoning::shape::BoundingBox;
 use crate::zoning::tiles::legend::Legend;
@@ -302,6 +303,8 @@ pub struct ZoningLayer {
     places: OnceLock<Result<LayerFeatures, LayerReadError>>,
     /// Created for the first map.
     legend: OnceLock<Result<Legend, LayerReadError>>,
+    /// Read at the first search for one.
+    labels: OnceLock<Result<Vec<FeatureLabel>, LayerReadError>>,
 }
 
 impl ZoningLayers {
@@ -348,7 +351,8 @@ impl ZoningLayer {
         let map = |encoding| map_body(dir, &entry, encoding);
         let (identity, zstd, gzip) =
             (map(StoredEncoding::Identity)?, map(StoredEncoding::Zstd)?, map(StoredEncoding::Gzip)?);
-        Ok(Self { entry, identity, zstd, gzip, places: OnceLock::new(), legend: OnceLock::new() })
+        let (places, legend, labels) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Ok(Self { entry, identity, zstd, gzip, places, legend, labels })
     }
 
     pub fn entry(&self) -> &LayerEntry {
@@ -381,6 +385,15 @@ impl ZoningLayer {
             Legend::of(self.places()?, &codes).map_err(|error| error.of(self.file()))
         };
         self.legend.get_or_init(make).as_ref().map_err(Clone::clone)
+    }
+
+    /// What its publisher wrote on its features.
+    pub fn labels(&self) -> Result<&[FeatureLabel], LayerReadError> {
+        let read = || {
+            labels::read(self.body(StoredEncoding::Identity), self.places()?, self.legend()?)
+                .map_err(|error| error.of(self.file()))
+        };
+        self.labels.get_or_init(read).as_deref().map_err(Clone::clone)
     }
 }
 

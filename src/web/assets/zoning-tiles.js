@@ -4,7 +4,7 @@
   "use strict";
   var SIDE = 512, CELLS = 16, STEP = 250, BITMAP_BYTES = 128 << 20, LABEL_MIN = 44;
   // Of the server: src/web/zoning/legend.rs.
-  var COLOURS = 8, PATTERNS = 4;
+  var PATTERNS = 4;
   // Where the code of a zone is tried, as shares of the width and height of its part of the tile.
   var PLACES = [[.5, .5], [.5, .3], [.5, .7], [.3, .5], [.7, .5], [.25, .25], [.75, .75], [.75, .25], [.25, .75]];
 
@@ -88,7 +88,7 @@
   }
 
   /**
-   * All tiles of a layer. `options`: parts, pass, grid; isPending(zone), label(tile, at); changed() when something can be
+   * All tiles of a layer. `options`: parts, pass, grid; isHatched(zone), label(tile, at); changed() when something can be
    * drawn, failed(message, wait) when a part cannot be had.
    */
   window.hornbookTiles = function (options) {
@@ -177,12 +177,13 @@
         while (end < tile.order.length && end - at < STEP && tile.categories[tile.order[end]] === category) {
           var feature = tile.order[end++];
           trace(context, tile.rings[feature], scale);
-          if (options.isPending(tile.zones[feature])) hatched.push(feature);
+          if (options.isHatched(tile.zones[feature])) hatched.push(feature);
         }
         at = end;
-        context.fillStyle = look.zones[category % COLOURS];
+        var round = Math.floor(category / look.zones.length);
+        context.fillStyle = look.zones[category % look.zones.length];
         context.fill();
-        var drawing = patterns[(category + Math.floor(category / COLOURS)) % PATTERNS];
+        var drawing = patterns[(category + round) % PATTERNS];
         if (drawing) { context.fillStyle = drawing; context.fill(); }
         // From afar the edges would be all that is seen.
         context.globalAlpha = tile.z < 12 ? 0.4 : tile.z < 14 ? 0.7 : 1;

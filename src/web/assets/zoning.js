@@ -4,7 +4,7 @@
   "use strict";
   var map = document.getElementById("map");
   if (!map || !window.hornbookTiles || !window.fetch) return;
-  var stage = map.querySelector(".canvas"), told = map.querySelector(".map-told"), said = document.getElementById("map-said");
+  var stage = map.querySelector(".canvas"), report = map.querySelector(".map-report"), said = document.getElementById("map-said");
   var panel = document.getElementById("zone"), canvas = document.createElement("canvas"), pen = canvas.getContext("2d");
   canvas.setAttribute("aria-hidden", "true");
   stage.append(canvas);
@@ -18,7 +18,7 @@
 
   var tiles = window.hornbookTiles({
     parts: map.dataset.parts, pass: map.dataset.pass, grid: Number(map.dataset.grid),
-    isPending: function (zone) { return Boolean(zones[zone] && zones[zone].reason); },
+    isHatched: function (zone) { return map.dataset.hatched !== undefined && Boolean(zones[zone] && zones[zone].reason); },
     label: function (tile, at) { return zones[tile.zones[at]] ? zones[tile.zones[at]].code : ""; },
     changed: function () { draw(); },
     failed: function (status, wait) {
@@ -29,8 +29,8 @@
   });
 
   function tell(text) {
-    told.textContent = text;
-    told.hidden = !text;
+    report.textContent = text;
+    report.hidden = !text;
   }
 
   /* The world is a square from 0 to 1. */
@@ -47,7 +47,10 @@
     return { x: view.x + (px - width / 2) / size, y: view.y + (py - height / 2) / size };
   }
 
-  var whole = { from: project(bbox[0], bbox[3]), to: project(bbox[2], bbox[1]) };
+  function corners(box) { return { from: project(box[0], box[3]), to: project(box[2], box[1]) }; }
+  var whole = corners(bbox), shown = map.dataset.shown && corners(map.dataset.shown.split(",").map(Number));
+  // Coordinates are one point, which is marked.
+  var pin = shown && shown.from.x === shown.to.x && shown.from.y === shown.to.y ? shown.from : null;
   function fitted(from, to, zoomAtMost) {
     var space = Math.max(to.x - from.x, 1e-9), tall = Math.max(to.y - from.y, 1e-9);
     var zoom = Math.min(Math.log2((width - 32) / SIDE / space), Math.log2((height - 32) / SIDE / tall), zoomAtMost);
@@ -139,6 +142,7 @@
     }
     outline(seen, z, chosen, 3.5, "--accent");
     if (hovered !== chosen) outline(seen, z, hovered, 2, "--ink");
+    if (pin) pinned();
     if (stage.matches(":focus-visible")) crosshair();
     tiles.forget();
     if (isWhole && isFirst) { isFirst = false; performance.mark("map-whole"); map.dataset.state = "drawn"; }
@@ -167,6 +171,16 @@
     }
   }
 
+  function pinned() {
+    var size = scale(view.zoom), x = ((pin.x - view.x) * size + width / 2) * ratio, y = ((pin.y - view.y) * size + height / 2) * ratio;
+    [["--paper", 9], ["--accent", 6]].forEach(function (dot) {
+      pen.fillStyle = look[dot[0]];
+      pen.beginPath();
+      pen.arc(x, y, dot[1] * ratio, 0, 2 * Math.PI);
+      pen.fill();
+    });
+  }
+
   function crosshair() {
     var x = Math.round(canvas.width / 2), y = Math.round(canvas.height / 2), arm = 10 * ratio;
     [["--paper", 5], ["--focus", 2]].forEach(function (line) {
@@ -183,8 +197,8 @@
   function readColours() {
     var style = getComputedStyle(document.documentElement);
     ["--accent", "--ink", "--paper", "--focus", "--warn"].forEach(function (name) { look[name] = style.getPropertyValue(name).trim(); });
-    var of = [];
-    for (var i = 0; i < 8; i++) of.push(style.getPropertyValue("--zone-" + i).trim());
+    var of = [], colour;
+    while ((colour = style.getPropertyValue("--zone-" + of.length).trim())) of.push(colour);
     tiles.look({
       zones: of, line: style.getPropertyValue("--zone-line").trim(), pattern: style.getPropertyValue("--zone-pattern").trim(),
       hatch: style.getPropertyValue("--zone-hatch").trim(), halo: look["--paper"], ink: look["--ink"], chosen: look["--accent"]
@@ -223,7 +237,9 @@
     var at = project(parts[2], parts[1]);
     return { x: at.x, y: at.y, zoom: parts[0] };
   }
-  function readAddress() { view = clamped(placeOfAddress() || fitted(whole.from, whole.to, zoomMax)); }
+  function readAddress() {
+    view = clamped(placeOfAddress() || (shown ? fitted(shown.from, shown.to, Math.min(zoomMax, 16)) : fitted(whole.from, whole.to, zoomMax)));
+  }
   window.addEventListener("hashchange", function () { var to = placeOfAddress(); if (to) { view = clamped(to); draw(); } });
 
   /* Choosing */
@@ -241,6 +257,8 @@
     if (!found) { letGo(); return; }
     chosen = found.feature;
     show(found.zone, found.name, found.category);
+    // Below the map, the panel may be out of sight: both fit the screen together.
+    if (panel.getBoundingClientRect().top > window.innerHeight * 0.9) map.scrollIntoView({ block: "start" });
   }
   function letGo() {
     chosen = chosenZone = null;
@@ -455,9 +473,9 @@
     reveal(place);
   }
   function reveal(place) {
-    var around = zones[place].bbox;
+    var around = corners(zones[place].bbox);
     chosen = null;
-    go(fitted(project(around[0], around[3]), project(around[2], around[1]), Math.min(zoomMax, 16)));
+    go(fitted(around.from, around.to, Math.min(zoomMax, 16)));
     show(place);
   }
   box.addEventListener("input", openList);
@@ -470,12 +488,13 @@
     else if (event.key === "Escape" && list) { event.preventDefault(); closeList(); }
     else if (event.key === "Enter" && list && at >= 0) { event.preventDefault(); chooseFound(list.children[at].place); }
   });
+  // Coordinates and names of places are looked up by the server.
   form.addEventListener("submit", function (event) {
     var best = matching(box.value)[0];
-    if (!zones.length || !box.value.trim()) return;
+    if (!box.value.trim()) event.preventDefault();
+    if (!best || best.rank > 1) return;
     event.preventDefault();
-    if (best) chooseFound(best.place); else said.textContent = told.textContent = "There is no such zone on this map.";
-    if (!best) told.hidden = false; else tell("");
+    chooseFound(best.place);
   });
   // Codes in the table lead to the map.
   document.addEventListener("click", function (event) {
@@ -501,9 +520,8 @@
         if (one.near) one.near = one.near.map(plain);
       });
       tiles.open();
-      var asked = new URLSearchParams(location.search).get("zone");
-      var place = asked ? zones.findIndex(function (zone) { return zone.code.toLowerCase() === asked.trim().toLowerCase(); }) : -1;
-      if (place >= 0) { if (placeOfAddress()) show(place); else reveal(place); }
+      var place = map.dataset.chosen === undefined ? -1 : Number(map.dataset.chosen);
+      if (zones[place]) { if (shown || placeOfAddress()) show(place); else reveal(place); }
     })
     .catch(function () { tell("The zones of this map could not be loaded. Reload the page; the table below has them too."); });
 })();

@@ -16,6 +16,12 @@ pub(super) fn pending(layer: &ZonesReply<'_>) -> usize {
     layer.zones.iter().filter(|zone| zone.is_pending()).count()
 }
 
+/// Whether zones without a provision are hatched. If all zones were, the hatching would distinguish nothing and cover the
+/// map; then the page says it in words.
+pub(super) fn has_hatching(layer: &ZonesReply<'_>) -> bool {
+    (1..layer.zones.len()).contains(&pending(layer))
+}
+
 pub(super) fn category_of<'l>(layer: &'l ZonesReply<'_>, zone: &ZoneReply<'_>) -> &'l str {
     layer.categories.get(zone.category).map_or(NO_CATEGORY, category_name)
 }

@@ -2,10 +2,11 @@
 //! parts.
 //!
 //! `address` contains the paths, `layer_text` the words for a layer and its zones. `page` renders the page of a
-//! layer, `table` its zones, `legend` the colours and patterns. `parts` serves tiles, zone lists
-//! and overview pictures; `overview` draws the picture for browsers without scripts.
+//! layer, `table` its zones, `legend` the colours and patterns; `finding` looks up what a reader typed. `map_parts`
+//! serves tiles, zone lists and overview pictures; `overview` draws the picture for browsers without scripts.
 
 pub(super) mod address;
+mod finding;
 mod layer_text;
 mod legend;
 pub mod map_parts;
@@ -13,7 +14,10 @@ mod overview;
 mod page;
 mod table;
 
+use std::sync::Arc;
+
 use ::http::StatusCode;
+use hornbook_corpus::ids::ShortCode;
 use hornbook_corpus::zoning::catalogue::LayerEntry;
 use hornbook_corpus::zoning::layer::LayerStatus;
 use maud::{Markup, html};
@@ -29,6 +33,7 @@ use crate::api::replies::ZonesReply;
 use crate::api::visitors::VisitorAction;
 use crate::mount::MountResponse;
 use address::path;
+use finding::FoundPlace;
 use layer_text::layer_name;
 use page::LayerPage;
 
@@ -45,7 +50,13 @@ pub(super) async fn all(mut opened: OpenPage<'_>) -> Result<MountResponse, ApiEr
         .collect();
     let main = html! {
         h1 { "Zoning maps" }
-        p.lead { "Zoning maps of cities and towns. Each zone leads to the provision that defines it." }
+        p.lead {
+            @if layers.iter().all(|layer| layer.placeholders.is_empty()) {
+                "Zoning maps of cities and towns. Each zone leads to the provision that defines it."
+            } @else {
+                "Zoning maps of cities and towns. A zone leads to the provision that defines it, where the text of that law is here; the table says for how many zones it is."
+            }
+        }
         @if layers.is_empty() {
             p { "This snapshot has no zoning maps." }
         } @else {
@@ -69,9 +80,10 @@ fn list(corpus: &Corpus, layers: &[&LayerEntry]) -> Markup {
                     th scope="row" { a href=(path(entry.short_code.as_str())) { (UntrustedText(&name(entry))) } " " span.count { (entry.short_code) } }
                     td.number { (counted(entry.zones.len())) }
                     td.number { (counted(entry.feature_count)) }
-                    td { @match entry.placeholders.len() {
-                        0 => { "all zones" }
-                        pending => { span.gone { (counted(pending)) ": text not loaded" } }
+                    td { @match (entry.placeholders.len(), entry.zones.len()) {
+                        (0, _) => { "all zones" }
+                        (pending, zones) if pending == zones => { span.gone { "none: text not loaded" } }
+                        (pending, zones) => { (counted(zones - pending)) " of " (counted(zones)) "; " span.gone { (counted(pending)) ": text not loaded" } }
                     } }
                     td {
                         @if let Some(edition) = &entry.source.edition { (UntrustedText(edition)) }
@@ -96,6 +108,11 @@ pub(super) async fn of_layer(mut opened: OpenPage<'_>, short_code: &str) -> Resu
     let ask = OperationCall { wish: VisitorAction::Map, of: &of, ..OperationCall::read("gis-zones", &[]) };
     let news = opened.call(ask).await?;
     let layer: ZonesReply<'_> = news.read()?;
+    let asked = opened.parameter("zone").map(|asked| asked.trim().to_owned()).filter(|asked| !asked.is_empty());
+    let found = match &asked {
+        Some(asked) => Some(found(&opened, layer.short_code.clone().into_owned(), asked.clone()).await?),
+        None => None,
+    };
     let pass = opened.map_pass(&of);
     let title = attribute_text(&format!("Zoning of {}", layer_name(&layer)));
     let setting = LayerPage {
@@ -103,10 +120,22 @@ pub(super) async fn of_layer(mut opened: OpenPage<'_>, short_code: &str) -> Resu
         edition: opened.list_edition(),
         pass: pass.as_deref(),
         reads_are_free: opened.reads_are_free(),
-        zone: opened.parameter("zone"),
+        asked: asked.as_deref(),
+        found: found.as_ref(),
         page: shown,
     };
     let page = Page { scripts: &[&ZONING_TILES, &ZONING], ..Page::new(&title, SiteSection::Zoning, setting.main()?) };
     let html = page.html(&opened.visitor);
     Ok(opened.answer(response::page(StatusCode::OK, html, CachePolicy::Revalidate)))
+}
+
+/// The first lookup in a layer reads all of it, on a thread for heavy work.
+async fn found(opened: &OpenPage<'_>, short_code: ShortCode, asked: String) -> Result<FoundPlace, ApiError> {
+    let corpus = Arc::clone(&opened.corpus);
+    let find = move || {
+        let layer = corpus.snapshot().zoning.layer(&short_code);
+        let layer = layer.ok_or_else(|| ApiError::internal(format!("the layer of {short_code} is missing")))?;
+        FoundPlace::of(layer, &asked).map_err(|error| ApiError::internal(format!("{short_code}: {error}")))
+    };
+    opened.shell.service.heavy(find).await
 }

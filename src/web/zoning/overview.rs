@@ -13,6 +13,7 @@ use hornbook_corpus::zoning::tiles::grid;
 use maud::{Markup, html};
 use sha2::{Digest, Sha256};
 
+use super::layer_text::has_hatching;
 use super::legend::{self, DARK, LIGHT};
 use crate::api::error::ApiError;
 use crate::api::replies::{TileReply, ZonesReply};
@@ -207,10 +208,11 @@ fn drawn(
 ) -> Markup {
     let corner = |number: u32| i32::try_from(number).unwrap_or(0) * TILE_SIDE - OVERLAP;
     let side = TILE_SIDE + 2 * OVERLAP;
+    let is_hatched = has_hatching(layer);
     let mut shapes = vec![String::new(); layer.categories.len()];
     let mut pending = String::new();
     for ((zone, category), rings) in tile.zones.iter().zip(&tile.categories).zip(&tile.rings) {
-        let is_pending = layer.zones.get(*zone).is_some_and(|zone| zone.is_pending());
+        let is_pending = is_hatched && layer.zones.get(*zone).is_some_and(|zone| zone.is_pending());
         let path: String = rings.iter().map(|ring| outlined(ring)).collect();
         if is_pending {
             pending += &path;
@@ -232,7 +234,6 @@ fn drawn(
                     use href={ "#c" (at.x()) "-" (at.y()) "-" (category) } fill={ "url(#p" (legend::pattern(category)) ")" } {}
                 }
             }
-            // Pending zones get no outlines: if a whole city were pending, they would cover it.
             @if !pending.is_empty() { path d=(pending) fill="url(#hatch)" {} }
         }
     }

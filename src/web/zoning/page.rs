@@ -4,10 +4,12 @@
 //! Without scripts, the page shows a picture of the whole layer instead, and the table links to
 //! every provision.
 
+use hornbook_corpus::zoning::shape::BoundingBox;
 use maud::{Markup, html};
 
 use super::address::{ZONING_PATH, path};
-use super::layer_text::{category_of, layer_name, pending};
+use super::finding::FoundPlace;
+use super::layer_text::{category_of, has_hatching, layer_name, pending};
 use super::{legend, map_parts, table};
 use crate::api::error::ApiError;
 use crate::api::replies::{ZoneReply, ZonesReply};
@@ -22,25 +24,23 @@ pub(super) struct LayerPage<'p> {
     pub(super) pass: Option<&'p str>,
     /// Whether reading a provision is free for this reader.
     pub(super) reads_are_free: bool,
-    /// The zone code in the page's address.
-    pub(super) zone: Option<&'p str>,
+    /// What the reader looks for, and what that is.
+    pub(super) asked: Option<&'p str>,
+    pub(super) found: Option<&'p FoundPlace>,
     pub(super) page: Option<u32>,
 }
 
 impl LayerPage<'_> {
     pub(super) fn main(&self) -> Result<Markup, ApiError> {
         let layer = self.layer;
-        let zone = self.zone.map(str::trim).filter(|code| !code.is_empty());
-        let chosen = zone.and_then(|code| layer.zones.iter().position(|one| one.code.eq_ignore_ascii_case(code)));
+        let chosen = self.found.and_then(FoundPlace::zone);
         Ok(html! {
             nav.crumbs aria-label="Place" { ol { li { a href=(ZONING_PATH) { "Zoning" } } } }
             h1 { "Zoning map: " (UntrustedText(layer_name(layer))) }
             (self.summary())
-            @if let (Some(code), None) = (zone, chosen) {
-                p.banner.mild { "There is no zone " strong { (UntrustedText(code)) } " on this map. The table below has all zones." }
-            }
+            @if let (Some(asked), Some(found)) = (self.asked, self.found) { (found.shown(layer, asked)) }
             div.zoning {
-                div.map-column { (self.finder(zone)) (self.map()) }
+                div.map-column { (self.finder()) (self.map(chosen)) }
                 div.map-side {
                     section #zone aria-label="The chosen zone" hidden[chosen.is_none()] {
                         @if let Some(zone) = chosen.and_then(|place| layer.zones.get(place)) { (self.zone(zone)) }
@@ -61,7 +61,7 @@ impl LayerPage<'_> {
                 @match pending(layer) {
                     0 => { "Every zone is linked to the provision that defines it." }
                     all if all == layer.zones.len() => {
-                        "Text not loaded: none of them is linked to the provision that defines it yet."
+                        "Text not loaded: no zone is linked to the provision that defines it yet."
                     }
                     1 => { "Text not loaded for one zone: the provision that defines it is not linked yet." }
                     pending => {
@@ -73,29 +73,36 @@ impl LayerPage<'_> {
         }
     }
 
-    /// The zone search. Without scripts, it opens the page of the zone. With scripts, it suggests
-    /// zones and moves the map to them.
-    fn finder(&self, zone: Option<&str>) -> Markup {
+    /// The search for a place. It opens the page again with what it found. With scripts, it suggests zones and moves
+    /// the map to them.
+    fn finder(&self) -> Markup {
         html! {
             form.find-zone role="search" aria-label="Zones" method="get" action=(path(self.layer.short_code.as_str())) {
                 label for="find" { "Find a zone" }
                 div.box {
-                    input #find type="search" name="zone" value=(attribute_text(zone.unwrap_or_default())) placeholder="Code or name"
-                        autocomplete="off" maxlength="200";
+                    input #find type="search" name="zone" value=(attribute_text(self.asked.unwrap_or_default()))
+                        placeholder="Code, name or place" aria-describedby="find-hint" autocomplete="off" maxlength="200";
                     button type="submit" { "Show" }
+                }
+                p #find-hint .remark {
+                    "Also by coordinates (latitude, longitude), or by a street or area that the publisher wrote on the map. Addresses cannot be looked up here."
                 }
             }
         }
     }
 
-    fn map(&self) -> Markup {
+    fn map(&self, chosen: Option<usize>) -> Markup {
         let layer = self.layer;
+        let shown = self
+            .found
+            .and_then(FoundPlace::extent)
+            .map(|BoundingBox([west, south, east, north])| format!("{west},{south},{east},{north}"));
         let [west, south, east, north] = layer.bbox;
         let parts = map_parts::path(layer.short_code.as_str(), self.edition.snapshot);
         let label = attribute_text(&format!("Zoning map of {}", layer_name(layer)));
         html! {
             div #map.map hidden data-parts=(parts) data-pass=[self.pass] data-bbox={ (west) "," (south) "," (east) "," (north) }
-                data-zoom-max=(layer.tiles.zoom_max) data-grid=(layer.tiles.grid)
+                data-shown=[shown] data-chosen=[chosen] data-hatched=[has_hatching(layer).then_some("")] data-zoom-max=(layer.tiles.zoom_max) data-grid=(layer.tiles.grid)
                 data-reads=(if self.reads_are_free { "free" } else { "paid" }) {
                 div.canvas role="application" aria-label=(label) aria-describedby="map-keys" tabindex="0" {}
                 div.map-buttons role="group" aria-label="Map" {
@@ -103,7 +110,7 @@ impl LayerPage<'_> {
                     button type="button" data-do="out" aria-label="Zoom out" { "−" }
                     button type="button" data-do="fit" aria-label="Show the whole map" { "⤢" }
                 }
-                p.map-reported hidden {}
+                p.map-report hidden {}
             }
             p #map-keys .remark hidden {
                 "Arrows move the map, " kbd { "+" } " and " kbd { "−" } " zoom, " kbd { "Home" } " shows all, " kbd { "Enter" }
