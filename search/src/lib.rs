@@ -63,6 +63,7 @@ mod understand;
 mod word_sequence;
 
 pub use cancel::CancelCheck;
+pub use correct::is_known_word;
 pub use engine::{Candidates, Engine};
 pub use error::{DeepUnavailable, QueryError, SearchError};
 pub use facets::{FacetCount, Facets};

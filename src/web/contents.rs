@@ -5,6 +5,7 @@
 
 use ::http::StatusCode;
 use hornbook_base::thousands::grouped;
+use hornbook_corpus::ids::{NodeId, NodeOrdinal, OrdinalRange};
 use maud::{Markup, html};
 
 use super::assets::TREE;
@@ -51,7 +52,7 @@ pub(super) async fn all(mut opened: OpenPage<'_>) -> Result<MountResponse, ApiEr
                     @for body in group {
                         @let id = body.id.to_string();
                         li data-level=(fragment_path(&id, None, 1, None)) { a href=(path(&id)) {
-                            span.heading { (UntrustedText(&body.name)) } " " span.count { (grouped(body.provision_count)) " provisions" }
+                            span.heading { (UntrustedText(&body.name)) } " " span.count { (provisions(body.provision_count)) }
                         } }
                     }
                 }
@@ -92,7 +93,7 @@ pub(super) async fn level_fragment(mut opened: OpenPage<'_>, body: &str) -> Resu
     let rest = news.pages.filter(|Pages { page, last }| page < last);
     let main = html! {
         ul.links.tree {
-            @for child in &children.nodes { (entry(child, body, day.as_deref())) }
+            @for child in &children.nodes { (entry(&opened, child, body, day.as_deref())) }
             @if let Some(Pages { page, last }) = rest {
                 li.more { a href=(fragment_path(body, parent.as_deref(), page + 1, day.as_deref())) { "More, part " (page + 1) " of " (last) } }
             }
@@ -123,7 +124,7 @@ pub(super) async fn children(
     Ok(html! {
         (search_inside(inside, level, day.as_deref()))
         (currency_of(through, &children.notices))
-        ul.links.tree { @for child in &children.nodes { (entry(child, body, day.as_deref())) } }
+        ul.links.tree { @for child in &children.nodes { (entry(opened, child, body, day.as_deref())) } }
         @if let Some(pages) = news.pages { (pager::of(pages, &match day.as_deref() {
             Some(day) => address::day_parameter('?', Some(day)) + "&page=",
             None => "?page=".to_owned(),
@@ -158,7 +159,7 @@ async fn browsed(
     opened.call(OperationCall::read("browse", &query)).await
 }
 
-fn entry(child: &Child<'_>, body: &str, day: Option<&str>) -> Markup {
+fn entry(opened: &OpenPage<'_>, child: &Child<'_>, body: &str, day: Option<&str>) -> Markup {
     let Child { link: NodeLink { id, url, citation, heading, status, effective_from, effective_to, .. }, child_count } =
         child;
     let level = (*child_count > 0).then(|| fragment_path(body, Some(&id.to_string()), 1, day));
@@ -167,11 +168,24 @@ fn entry(child: &Child<'_>, body: &str, day: Option<&str>) -> Markup {
             a href=(url) {
                 @if *child_count == 0 || !heading_has_number(citation, heading) { span.citation { (UntrustedText(citation)) } " " }
                 span.heading { (short_heading(heading)) }
-                @if *child_count > 0 { " " span.count { (child_count) } }
+                @if *child_count > 0 { " " span.count { (provisions(provisions_below(opened, *id))) } }
                 (status_of(*status, *effective_from, *effective_to))
             }
         }
     }
+}
+
+/// The number of provisions in a container, at all levels.
+fn provisions_below(opened: &OpenPage<'_>, container: NodeId) -> u32 {
+    let outline = &opened.corpus.snapshot().outline;
+    let OrdinalRange { start, end } = outline.ordinal(container).map(|node| outline.subtree(node)).unwrap_or_default();
+    let provisions = (start..end).filter(|node| outline.is_provision(NodeOrdinal(*node)));
+    u32::try_from(provisions.count()).unwrap_or(u32::MAX)
+}
+
+/// The unit of all counts of contents.
+fn provisions(count: u32) -> String {
+    format!("{} {}", grouped(count), if count == 1 { "provision" } else { "provisions" })
 }
 
 /// Whether a container's heading contains its number, like `Title 3—THE PRESIDENT`. Then the

@@ -35,6 +35,7 @@ mod form_security;
 pub mod formation;
 mod formatting;
 mod frame;
+mod heading_case;
 mod indexing;
 mod law;
 pub mod operator;

@@ -2,10 +2,13 @@
 //! surrounding text reads. Also keeps together what no line break may separate: a section sign and
 //! its number, a dash and the character before it.
 
-use hornbook_base::thousands::grouped;
+use std::borrow::Cow;
 use std::ops::Range;
 
+use hornbook_base::thousands::grouped;
 use maud::Render;
+
+use super::heading_case::mixed_case;
 
 /// Text from a corpus or from a visitor.
 #[derive(Clone, Copy, Debug)]
@@ -82,10 +85,19 @@ fn push_unbreakable(out: &mut String, text: &str) {
 /// Maximum length of a heading in a list, in characters. Real headings are shorter.
 const HEADING_CHARS: usize = 400;
 
-/// A heading for a list, shortened if it is as long as a text.
-pub(super) fn short_heading(heading: &str) -> UntrustedText<'_> {
+/// A heading in a list.
+pub(super) struct ListedHeading<'t>(Cow<'t, str>);
+
+impl Render for ListedHeading<'_> {
+    fn render_to(&self, out: &mut String) {
+        UntrustedText(&self.0).render_to(out);
+    }
+}
+
+/// A heading for a list: in mixed case, and shortened if it is as long as a text.
+pub(super) fn short_heading(heading: &str) -> ListedHeading<'_> {
     let end = heading.char_indices().nth(HEADING_CHARS).map_or(heading.len(), |(end, _)| end);
-    UntrustedText(&heading[..end])
+    ListedHeading(mixed_case(&heading[..end]))
 }
 
 /// A count with thousands separators.

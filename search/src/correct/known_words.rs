@@ -13,7 +13,7 @@ static KNOWN_WORDS: LazyLock<Set<&[u8]>> = LazyLock::new(|| {
 });
 
 /// Whether the list has a word in lower case. Apostrophes are left out: `womens`.
-pub(super) fn is_known_word(word: &str) -> bool {
+pub fn is_known_word(word: &str) -> bool {
     KNOWN_WORDS.contains(word)
 }
 

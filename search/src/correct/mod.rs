@@ -30,7 +30,7 @@ use super::engine::Engine;
 use super::error::SearchError;
 use super::understand::{ParsedQuery, has_synonym_entry, is_quote, is_stop_word, term_of};
 use context::{COMPARED_CANDIDATES_MAX, COMPARED_SCORE_MARGIN, CorrectionCandidate, Suspect};
-use known_words::is_known_word;
+pub use known_words::is_known_word;
 use typing_errors::{alternative_spellings, typing_error_cost};
 
 /// At most this many misspelt words of a query are looked up; later ones stay as typed. Each costs
