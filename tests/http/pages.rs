@@ -16,9 +16,10 @@ use hornbook_corpus::ids::NodeId;
 use hornbook_index_build::build::Destination;
 use serde_json::{Value, json};
 
+use crate::browser::between;
 use crate::examples::samples;
 use crate::operations::NODE;
-use crate::sample::build_plan;
+use crate::sample::{ENGINE, build_plan};
 use crate::test_server::{TestResponse, TestServer, TestServerOptions, generous_tariff};
 
 pub(crate) fn page_mounts(
@@ -449,6 +450,64 @@ fn contents_fragments_match_their_pages() {
     let body = body.split("data-level=\"/browse/").nth(1).unwrap().split('/').next().unwrap().to_owned();
     assert_eq!(request(&server, &format!("/browse/{body}/level?parent=17")).status, 422);
     assert_eq!(request(&server, &format!("/browse/{body}/level?page=none")).status, 422);
+}
+
+#[test]
+fn all_counts_of_contents_are_provisions() {
+    let server = open();
+    let count = |entry: &str| -> u64 {
+        let counted = entry.split("<span class=\"count\">").nth(1).map(|rest| rest.split('<').next().unwrap());
+        let Some(counted) = counted else { return 1 };
+        let (number, unit) = counted.split_once(' ').unwrap();
+        assert!(unit == if number == "1" { "provision" } else { "provisions" }, "{counted}");
+        number.replace(',', "").parse().unwrap()
+    };
+    let contents = request(&server, "/browse").text();
+    let mut bodies = 0;
+    for entry in contents.split("<li data-level=\"").skip(1) {
+        let link = between(entry, "<a href=\"", "\"").unwrap();
+        let page = request(&server, link).text();
+        let list = page.split_once("<ul class=\"links tree\">").unwrap().1.split("</ul>").next().unwrap();
+        let below: u64 = list.split("<li").skip(1).map(count).sum();
+        assert_eq!(below, count(entry.split("</li>").next().unwrap()), "{link}");
+        bodies += 1;
+    }
+    assert!(bodies > 5, "{bodies}");
+}
+
+#[test]
+fn results_are_sorted_as_the_reader_chose() {
+    let server = open();
+    let page = |path: &str| request(&server, path).text();
+    let ids = |page: &str| -> Vec<String> {
+        let hits = page.split("<article class=\"hit\">").skip(1);
+        hits.map(|hit| between(hit, "<a href=\"", "\"").unwrap().to_owned()).collect()
+    };
+    let best = page("/?q=permit&mode=keyword");
+    assert!(best.contains("Sorted: <strong>best first</strong>"), "{best}");
+    let sorted = page("/?q=permit&mode=keyword&sort=code");
+    assert!(sorted.contains("<strong>in the order of the codes</strong>") && !sorted.contains("Page 1 of"), "{sorted}");
+    let key = server.create_full_key();
+    let found = server.get("/api/v1/search?q=permit&mode=keyword&limit=100", &key).json();
+    let outline = &ENGINE.snapshot().outline;
+    let mut hits: Vec<(_, String)> = found["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|hit| {
+            let id = NodeId(hit["nodeId"].as_str().unwrap().parse().unwrap());
+            (outline.ordinal(id).unwrap(), page_path(hit["url"].as_str().unwrap()).to_owned())
+        })
+        .collect();
+    hits.sort();
+    let expected: Vec<String> = hits.into_iter().map(|(_, path)| path).collect();
+    assert!(expected.len() > 20, "more than one page: {}", expected.len());
+    assert_eq!(ids(&sorted), expected);
+    let newest = page("/?q=permit&mode=keyword&sort=newest");
+    assert_eq!(ids(&newest).len(), expected.len());
+    // The order stays when a filter is chosen, and an unknown one is none.
+    assert!(sorted.contains("&amp;tag=ordinance&amp;sort=code") && sorted.contains("name=\"sort\" value=\"code\""));
+    assert_eq!(ids(&page("/?q=permit&mode=keyword&sort=luck")), ids(&best));
 }
 
 #[test]

@@ -10,6 +10,8 @@ mod page;
 mod query;
 mod snippet;
 
+use std::cmp::Reverse;
+
 use ::http::StatusCode;
 use hornbook_search::PlaceEffect;
 
@@ -18,15 +20,16 @@ use super::frame::{Page, SiteSection};
 use super::law;
 use super::page_context::{OpenPage, OperationCall};
 use super::response::{self, CachePolicy};
+use crate::api::corpus::Corpus;
 use crate::api::error::{ApiError, ErrorCode};
 use crate::api::examples::is_citation;
-use crate::api::replies::{SearchReply, SuggestReply};
+use crate::api::replies::{SearchReply, SearchResultItem, SuggestReply};
 use crate::api::visitors::VisitorAction;
 use crate::mount::MountResponse;
 use containers::{ContainerLinks, searched_part};
 use law::cited::target_path;
 use page::{Choices, Results, Samples};
-use query::SearchPageQuery;
+use query::{SearchPageQuery, Sort};
 
 /// Minimum length of query words that are compared with the highlights of the results, in
 /// characters.
@@ -52,14 +55,15 @@ pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, Ap
         Ok(news) => news,
         Err(error) => return refused(opened, &query, error).await,
     };
-    let found: SearchReply<'_> = news.read()?;
+    let mut found: SearchReply<'_> = news.read()?;
+    sort_results(&mut found.results, query.sort, &opened.corpus);
     let is_as_typed = found.corrected_query.is_none() && !query.is_exact;
     let meant = match is_as_typed && has_unknown_word(&query.text, &found) && query.is_first() {
         true => spelling_suggestion(&mut opened, &query).await,
         false => None,
     };
     let (containers, inside) = (ContainerLinks::of(&opened, &found.results)?, searched_part(&opened, &query));
-    let (pages, cited) = (news.pages, cited.as_ref());
+    let (pages, cited) = (news.pages.filter(|_| query.sort.is_none()), cited.as_ref());
     let results = Results {
         query: &query,
         found: &found,
@@ -73,6 +77,15 @@ pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, Ap
     let main = page::results(&Choices::of(&opened, &query), &results);
     let title = format!("{} · Search", query.title_text());
     Ok(page_of(opened, StatusCode::OK, &title, main))
+}
+
+/// Sorts the best results in the order that the reader chose.
+fn sort_results(results: &mut [SearchResultItem<'_>], sort: Option<Sort>, corpus: &Corpus) {
+    match sort {
+        None => {}
+        Some(Sort::Code) => results.sort_by_key(|hit| corpus.snapshot().outline.ordinal(hit.node_id)),
+        Some(Sort::Newest) => results.sort_by_key(|hit| Reverse(hit.effective_from)),
+    }
 }
 
 fn page_of(opened: OpenPage<'_>, status: StatusCode, title: &str, main: maud::Markup) -> MountResponse {

@@ -13,7 +13,7 @@ use maud::{Markup, html};
 use super::containers::ContainerLinks;
 use super::facets::filters;
 use super::nothing::nothing;
-use super::query::{IN_FORCE, PAGE_SIZE, SearchPageQuery};
+use super::query::{IN_FORCE, PAGE_SIZE, SearchPageQuery, Sort};
 use super::snippet::parts;
 use crate::api::as_of::AS_OF_NAME;
 use crate::api::error::{ApiError, ErrorCode};
@@ -297,6 +297,7 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
                             @if found.results.iter().any(|hit| hit.relation.is_some()) { ": the one you cited, what cites it, what it cites, and its neighbors" }
                             @if let Some(chosen) = choices.chosen() { " in " (UntrustedText(&chosen.name)) }
                         }
+                        (sorted(query, found))
                         // On a phone, the filters come after the results.
                         @if found.facets.is_some() { a.to-filters href="#filters" { "Filters" } }
                     }
@@ -310,6 +311,22 @@ pub(super) fn results(choices: &Choices<'_>, results: &Results<'_>) -> Markup {
                     @if let Some(pages) = pages { (pager::of(*pages, &format!("{}&page=", query.with("page", None)), *edition)) }
                 }
                 @if let Some(facets) = &found.facets { (filters(query, found, facets, choices.jurisdictions)) }
+            }
+        }
+    }
+}
+
+/// The order of the results, and links to the others.
+fn sorted(query: &SearchPageQuery, found: &SearchReply<'_>) -> Markup {
+    let is_shortened = query.sort.is_some() && found.results.len() < found.total as usize;
+    html! {
+        span.sort {
+            @if is_shortened { "The best " (found.results.len()) ", sorted: " } @else { "Sorted: " }
+            @if query.sort.is_none() { strong { "best first" } } @else { a href=(query.with("sort", None)) { "best first" } }
+            @for sort in Sort::ALL {
+                " · "
+                @if query.sort == Some(sort) { strong { (sort.in_words()) } }
+                @else { a href=(query.with("sort", Some(sort.name()))) { (sort.in_words()) } }
             }
         }
     }

@@ -9,6 +9,36 @@ use crate::web::page_context::OpenPage;
 /// Results per page.
 pub(super) const PAGE_SIZE: &str = "20";
 
+/// Results that are sorted otherwise than by rank are all on one page: the best ones, in another order.
+pub(super) const SORTED_SIZE: &str = "100";
+
+/// The order of results that a reader chose in place of the best first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Sort {
+    /// As they stand in the codes.
+    Code,
+    /// By the day from which the wording is in effect, the latest first.
+    Newest,
+}
+
+impl Sort {
+    pub(super) const ALL: [Self; 2] = [Self::Code, Self::Newest];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Code => "code",
+            Self::Newest => "newest",
+        }
+    }
+
+    pub(super) const fn in_words(self) -> &'static str {
+        match self {
+            Self::Code => "in the order of the codes",
+            Self::Newest => "newest wording first",
+        }
+    }
+}
+
 /// The value of the parameter `status` for law in force.
 pub(super) const IN_FORCE: &str = "current";
 
@@ -26,6 +56,7 @@ pub(super) struct SearchPageQuery {
     pub(super) min_score: Option<String>,
     pub(super) day: Option<String>,
     pub(super) page: Option<String>,
+    pub(super) sort: Option<Sort>,
     /// Whether misspelt words are not corrected.
     pub(super) is_exact: bool,
     /// Whether a citation is searched for as text and does not redirect to its provision.
@@ -51,6 +82,7 @@ impl SearchPageQuery {
             min_score: given("minScore"),
             day: opened.named_day(),
             page: given("page"),
+            sort: given("sort").and_then(|name| Sort::ALL.into_iter().find(|sort| sort.name() == name)),
             is_exact: given("exact").is_some_and(|exact| exact == "true"),
             is_text_search: given("as").is_some_and(|way| way == "words"),
         }
@@ -58,12 +90,13 @@ impl SearchPageQuery {
 
     /// The parameters of the operation.
     pub(super) fn parameters(&self) -> Vec<(&'static str, &str)> {
+        let (limit, page) = if self.sort.is_some() { (SORTED_SIZE, &None) } else { (PAGE_SIZE, &self.page) };
         // The shell adds the day to every call of the page.
         let filters = self.filters().into_iter().filter(|(name, _)| *name != AS_OF_NAME);
-        let optional = [("mode", &self.mode), ("depth", &self.depth), ("page", &self.page)].into_iter().chain(filters);
+        let optional = [("mode", &self.mode), ("depth", &self.depth), ("page", page)].into_iter().chain(filters);
         let given = optional.filter_map(|(name, value)| Some((name, value.as_deref()?)));
         let exact = self.is_exact.then_some(("exact", "true"));
-        let always = [("q", self.text.as_str()), ("limit", PAGE_SIZE), ("facets", "true")];
+        let always = [("q", self.text.as_str()), ("limit", limit), ("facets", "true")];
         always.into_iter().chain(given).chain(exact).collect()
     }
 
@@ -101,11 +134,12 @@ impl SearchPageQuery {
         self.text.split_whitespace().filter(|word| !is_exclusion(word)).collect::<Vec<_>>().join(" ")
     }
 
-    /// The filters that have no field in the form of the page.
+    /// The filters and the order, which have no field in the form of the page.
     pub(super) fn hidden(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let fields = ["jurisdiction", "status", AS_OF_NAME];
         let filters = self.filters().into_iter().filter(move |(name, _)| !fields.contains(name));
-        filters.filter_map(|(name, value)| Some((name, value.as_deref()?)))
+        let filters = filters.filter_map(|(name, value)| Some((name, value.as_deref()?)));
+        filters.chain(self.sort.map(|sort| ("sort", sort.name())))
     }
 
     pub(super) fn mode(&self) -> Mode {
@@ -113,12 +147,15 @@ impl SearchPageQuery {
     }
 
     pub(super) fn is_first(&self) -> bool {
-        self.page.as_deref().is_none_or(|page| page == "1")
+        self.sort.is_some() || self.page.as_deref().is_none_or(|page| page == "1")
     }
 
-    /// Whether the query has words only: no filters, the default mode and the first page.
+    /// Whether the query has words only: no filters, the default mode, order and page.
     pub(super) fn is_plain(&self) -> bool {
-        self.filters().iter().all(|(_, value)| value.is_none()) && self.mode() == Mode::Hybrid && self.is_first()
+        self.filters().iter().all(|(_, value)| value.is_none())
+            && self.mode() == Mode::Hybrid
+            && self.sort.is_none()
+            && self.is_first()
     }
 
     /// The beginning of the query, for the title.
@@ -147,10 +184,11 @@ impl SearchPageQuery {
     fn address(&self, text: &str, value: impl Fn(&str, Option<String>) -> Option<String>) -> String {
         let exact = self.is_exact.then(|| "true".to_owned());
         let way = self.is_text_search.then(|| "words".to_owned());
+        let sort = self.sort.map(|sort| sort.name().to_owned());
         let own = [("mode", self.mode.clone()), ("depth", self.depth.clone())].into_iter();
         let own = own.chain(self.filters().map(|(name, value)| (name, value.clone())));
         let mut address = format!("/?q={}", percent::encoded(text));
-        for (name, own) in own.chain([("page", None), ("exact", exact), ("as", way)]) {
+        for (name, own) in own.chain([("page", None), ("sort", sort), ("exact", exact), ("as", way)]) {
             if let Some(value) = value(name, own) {
                 address += &format!("&{name}={}", percent::encoded(&value));
             }
