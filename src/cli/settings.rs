@@ -7,8 +7,8 @@ use std::sync::Arc;
 use hornbook::api::deep_search::DeepSettings;
 use hornbook::api::visitors::VisitorRates;
 use hornbook::config::{
-    AgentSignIn, Config, OnOff, PaymentProvider, SearchDepth, StateBackend, StripeKey, ToolNames, WebhookReach,
-    WebhookSecret,
+    AgentSignIn, BaseUrl, Config, OnOff, PaymentProvider, SearchDepth, StateBackend, StripeKey, ToolNames,
+    WebhookReach, WebhookSecret,
 };
 use hornbook::http::{HttpSettings, Proxies, Timeouts, Tls, TlsFiles};
 use hornbook::mcp::{MCP_PATH, McpSettings, ToolNameStyle};
@@ -19,7 +19,7 @@ use hornbook::payments::webhook::WEBHOOK_PATH;
 use hornbook::state_location::StateLocation;
 #[cfg(feature = "postgres")]
 use hornbook::tls_client::Trust;
-use hornbook::web::page_context::PageSettings;
+use hornbook::web::page_context::{PageSettings, PolicyPages};
 use hornbook::webhook::WebhookTarget;
 use hornbook_accounts::people::PasswordCost;
 use hornbook_accounts::watches::WebhookPolicy;
@@ -113,7 +113,14 @@ pub(super) fn pages(config: &Config) -> PageSettings {
         all_reads_per_minute: web.all_reads_per_minute,
         all_searches_per_minute: web.all_searches_per_minute,
     };
-    PageSettings { visitors, is_indexed: web.indexing == OnOff::On, sign_up: config.people.sign_up }
+    let people = &config.people;
+    let address = |page: &Option<BaseUrl>| page.as_ref().map(|page| page.0.clone());
+    PageSettings {
+        visitors,
+        is_indexed: web.indexing == OnOff::On,
+        sign_up: people.sign_up,
+        policies: PolicyPages { terms: address(&people.terms), privacy: address(&people.privacy) },
+    }
 }
 
 /// Also loads the certificate.

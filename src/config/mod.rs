@@ -25,7 +25,8 @@ pub use sources::FlagValue;
 use table::RawValues;
 pub use table::Setting;
 pub use value::{
-    AgentSignIn, OnOff, PaymentProvider, SearchDepth, StateBackend, StripeKey, ToolNames, WebhookReach, WebhookSecret,
+    AgentSignIn, BaseUrl, OnOff, PaymentProvider, SearchDepth, StateBackend, StripeKey, ToolNames, WebhookReach,
+    WebhookSecret,
 };
 
 /// The setting whose name is most similar to `name`.

@@ -101,6 +101,8 @@ settings! {
     people: PeopleSection {
         sign_up: SignUpPolicy = DefaultValue::Text("invited"),
             "who may create an account on the pages: only people the operator invited (invited), anybody after approval (approval), or anybody immediately (open)";
+        terms: Option<BaseUrl> = DefaultValue::None, "page with the operator's terms of use, which the sign-up page links to";
+        privacy: Option<BaseUrl> = DefaultValue::None, "page on what the operator does with personal data, which the sign-up page links to";
         session_idle_hours: NonZeroU32 = DefaultValue::Text("168"), "hours without use after which a browser is signed out";
         session_days: NonZeroU32 = DefaultValue::Text("30"), "days after which a browser is signed out, used or not";
     }

@@ -168,6 +168,8 @@ fn every_value_in_force_has_its_origin() {
         "search.synonyms",
         "mcp.hosts",
         "mcp.origins",
+        "people.terms",
+        "people.privacy",
         "tls.certificate",
         "tls.private_key",
         "metrics.listen",

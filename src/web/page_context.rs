@@ -39,8 +39,15 @@ use crate::api::visitors::{VisitorAction, VisitorRates, Visitors};
 use crate::mount::{MountRequest, MountResponse};
 use crate::web_origin::WebOrigin;
 
+/// The addresses of the operator's own pages for people who sign up.
+#[derive(Clone, Debug, Default)]
+pub struct PolicyPages {
+    pub terms: Option<String>,
+    pub privacy: Option<String>,
+}
+
 /// The operator's settings for the pages.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct PageSettings {
     /// The limits for people without an account.
     pub visitors: VisitorRates,
@@ -48,6 +55,7 @@ pub struct PageSettings {
     pub is_indexed: bool,
     /// Who may create an account.
     pub sign_up: SignUpPolicy,
+    pub policies: PolicyPages,
 }
 
 /// State shared by the handlers of all pages.
@@ -56,6 +64,7 @@ pub struct PageContext {
     pub(super) visitors: Visitors,
     pub(super) is_indexed: bool,
     pub(super) sign_up: SignUpPolicy,
+    pub(super) policies: PolicyPages,
     pub(super) desk: WorkQueues,
     /// The origin of this service.
     pub(super) origin: Option<WebOrigin>,
@@ -65,8 +74,8 @@ impl PageContext {
     pub fn new(service: Arc<Service>, settings: PageSettings) -> Self {
         let origin = WebOrigin::of_url(service.base_url());
         let desk = WorkQueues::new(Arc::clone(&service));
-        let PageSettings { visitors, is_indexed, sign_up } = settings;
-        Self { desk, origin, service, visitors: Visitors::new(visitors), is_indexed, sign_up }
+        let PageSettings { visitors, is_indexed, sign_up, policies } = settings;
+        Self { desk, origin, service, visitors: Visitors::new(visitors), is_indexed, sign_up, policies }
     }
 
     pub(super) fn opened<'a>(&'a self, request: &'a MountRequest<'a>) -> OpenPage<'a> {

@@ -204,7 +204,9 @@ fn a_requested_pack_shows_how_to_pay() {
     let mut browser = Browser::approved(&server, "jane");
     let page = browser.post("/settings/packs", &[("pack", "starter")]);
     assert_eq!(page.status, 200, "{}", page.text());
-    assert!(page.text().contains("buy-1") && page.text().contains("Pay the operator"));
+    assert!(page.text().contains("buy-1") && page.text().contains("Nothing is charged yet."), "{}", page.text());
+    let next = between(&page.text(), "What happens next", "</ol>").unwrap().to_owned();
+    assert!(next.contains("You pay the operator") && next.matches("<li>").count() == 3, "{next}");
     assert!(browser.get("/settings").text().contains("waiting for payment"));
     let purchase = server.accounts.purchases().unwrap()[0].id;
     server.accounts.pay_purchase(purchase, None, &server.test_act()).unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hornbook::api::service::Service;
 use hornbook::api::visitors::VisitorRates;
 use hornbook::http::Mounts;
-use hornbook::web::page_context::{PageContext, PageSettings};
+use hornbook::web::page_context::{PageContext, PageSettings, PolicyPages};
 use hornbook::web::public_pages::PublicPages;
 use hornbook::web::settings::mount::AccountPages;
 use hornbook_accounts::people::SignUpPolicy;
@@ -287,7 +287,9 @@ fn requests_that_are_not_forms_are_refused() {
 /// The pages of a server where searching needs an account.
 fn closed(service: &Arc<Service>, sign_up: SignUpPolicy) -> Mounts {
     let visitors = VisitorRates { reads_per_minute: 600, ..VisitorRates::default() };
-    let settings = PageSettings { visitors, sign_up, ..PageSettings::default() };
+    let terms = Some("https://law.example.org/terms".to_owned());
+    let policies = PolicyPages { terms, privacy: None };
+    let settings = PageSettings { visitors, sign_up, policies, ..PageSettings::default() };
     let shell = Arc::new(PageContext::new(Arc::clone(service), settings));
     vec![Arc::new(AccountPages::new(Arc::clone(&shell))), Arc::new(PublicPages::new(shell))]
 }
@@ -314,6 +316,10 @@ fn signing_in_leads_back_to_the_search() {
 
     // By signing up, and in another browser by signing in.
     let form = browser.get(&sign_up).text();
+    assert!(form.contains("An account is free, with 50,000 searches a month. More come in packs, from $"), "{form}");
+    assert!(form.contains("<a href=\"https://law.example.org/terms\" rel=\"noreferrer\">terms of use</a>"), "{form}");
+    assert!(form.contains("This server keeps your name, a hash of your password") && !form.contains("personal data"));
+    assert!(browser.get(sign_in).text().contains("Forgot your password?"), "before the first mistake");
     assert!(form.contains("name=\"return\" value=\"/?q=noise%20ordinance&amp;mode=keyword\""), "{form}");
     assert!(form.contains(&format!("href=\"{sign_in}\"")), "the other page returns there too: {form}");
     let fields = [("login", "jane"), ("password", PASSWORD), ("return", search)];

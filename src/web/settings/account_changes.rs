@@ -177,7 +177,7 @@ pub(super) async fn buy(
 ) -> Result<MountResponse, PageError> {
     seen.person()?;
     let pack = PackName::parse(form.text("pack")).map_err(PageError::Refused)?;
-    let PurchaseReply { purchase, price_cents, credits, how_to_pay, checkout_url, .. } =
+    let PurchaseReply { purchase, price_cents, credits, checkout_url, .. } =
         purchase(&shared.shell, seen, pack).await?;
     let main = html! {
         h1 { "Your purchase" }
@@ -186,10 +186,21 @@ pub(super) async fn buy(
             dt { "Pack" } dd { (pack.tier()) ", " (grouped(credits)) " credits" }
             dt { "Price" } dd { (dollars(price_cents)) }
         }
-        p.banner.mild role="status" { (how_to_pay) }
+        p role="status" { "Nothing is charged yet." }
         // A link and not a redirect, because the content security policy allows forms to lead only
         // to this site.
         @if let Some(url) = &checkout_url { p { a.button href=(url) rel="noreferrer" { "Pay by card" } } }
+        h2 { "What happens next" }
+        ol {
+            @if checkout_url.is_some() {
+                li { "You pay on the page of the payment provider, within a day. If you do not, it costs nothing." }
+                li { "Within a minute of the payment, your account and every key of it has the credits." }
+            } @else {
+                li { "You pay the operator of this service as agreed with them, and name the number of the purchase." }
+                li { "As soon as they confirm the payment, your account and every key of it has the credits." }
+            }
+            li { "Your account lists the purchase: as waiting for payment, then as paid." }
+        }
         p { a href="/settings" { "Back to your account" } }
     };
     Ok(seen.page(StatusCode::OK, "Your purchase", main))

@@ -121,6 +121,7 @@ fn packs(seen: &PageRequest<'_>, tariff: &Tariff, purchases: &[PurchaseRecord]) 
     html! {
         section aria-labelledby="packs" {
             h2 #packs { "Packs of credits" }
+            p.count { "Buying one shows its price and how to pay first. Credits do not expire." }
             ul.packs {
                 @for name in PackName::ALL {
                     @let pack = tariff.pack(name);

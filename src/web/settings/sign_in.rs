@@ -6,13 +6,17 @@ use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::error::ChangeError;
 use hornbook_accounts::key::LinkToken;
 use hornbook_accounts::people::{Login, PASSWORD_CHARS_MIN, Password, SignUpPolicy};
+use hornbook_accounts::tier::{PackName, Tariff};
 use hornbook_base::sentence::sentence;
+use hornbook_base::thousands::grouped;
 use maud::{Markup, html};
 
 use super::shared::{SettingsContext, page_with_form};
 use crate::mount::MountResponse;
 use crate::web::form::FormFields;
 use crate::web::form_security::{end_session, set_session};
+use crate::web::formatting::dollars;
+use crate::web::page_context::PolicyPages;
 use crate::web::page_error::PageError;
 use crate::web::page_request::PageRequest;
 use crate::web::response::redirect;
@@ -21,8 +25,7 @@ use crate::web::visitor::Visitor;
 use crate::web::work_queues::PasswordAttempt;
 
 /// The same message for an unknown name and for a wrong password.
-const NOT_KNOWN: &str = "The name or the password is wrong. If you forgot the password, ask the operator of this service \
-                         for a link to choose a new one.";
+const NOT_KNOWN: &str = "The name or the password is wrong.";
 
 pub(super) fn sign_in_page(
     shared: &SettingsContext,
@@ -53,8 +56,9 @@ pub(super) fn sign_in_page(
                 input #password type="password" name="password" autocomplete="current-password" required maxlength="200";
                 button type="submit" { "Sign in" }
             }
+            p { "Forgot your password? Ask the operator of this service for a link to choose a new one." }
             @match shared.shell.sign_up {
-                SignUpPolicy::Invited => p { "The operator of this service creates accounts and can send you a link." },
+                SignUpPolicy::Invited => p { "No account yet? The operator of this service creates accounts and can send you a link." },
                 _ => p { "No account yet? " a href=(with_return("/settings/sign-up", back)) { "Sign up" } "." },
             }
         }
@@ -144,17 +148,59 @@ pub(super) fn sign_up_page(
             @if shared.shell.sign_up == SignUpPolicy::Approval {
                 p { "The operator of this service approves each account. You can sign in at once, and search as soon as you are approved." }
             }
+            (what_it_costs(&shared.accounts().settings().tariff))
             form.entry method="post" action="/settings/sign-up" {
                 (token)
                 @if let Some(back) = back { (back.field()) }
                 label for="login" { "Name or e-mail address" }
                 input #login type="text" name="login" value=[login] autocomplete="username" required maxlength="100" autocapitalize="none" spellcheck="false";
                 (new_password_field())
+                (policies(&shared.shell.policies))
                 button type="submit" { "Sign up" }
             }
             p { "Do you have an account? " a href=(with_return("/settings/sign-in", back)) { "Sign in" } "." }
         }
     }))
+}
+
+/// What an account gives for nothing, and what more costs.
+fn what_it_costs(tariff: &Tariff) -> Markup {
+    let (units, credits) = (tariff.free.monthly_units, tariff.free.credits_on_approval.0);
+    let packs = PackName::ALL.map(|name| tariff.pack(name));
+    let cheapest = packs.iter().min_by_key(|pack| pack.price_cents);
+    html! {
+        p {
+            @match (units, credits) {
+                (0, 0) => { "An account is free; its calls need credits." }
+                (0, credits) => { "An account is free, with " (grouped(credits)) " credits once approved. A search costs one." }
+                (units, 0) => { "An account is free, with " (grouped(units)) " searches a month." }
+                (units, credits) => { "An account is free, with " (grouped(units)) " searches a month and " (grouped(credits)) " credits once approved." }
+            }
+            @if let Some(pack) = cheapest {
+                " More come in packs, from " (dollars(pack.price_cents)) " for " (grouped(pack.credits.0)) " credits. Nothing is charged before you buy one."
+            }
+        }
+    }
+}
+
+/// What signing up agrees to, and what is kept.
+fn policies(pages: &PolicyPages) -> Markup {
+    let page = |address: &str, name: &str| html! { a href=(address) rel="noreferrer" { (name) } };
+    html! {
+        p.count {
+            "This server keeps your name, a hash of your password, and the time, kind and price of each call, but not the words of a search, "
+            "unless you save it to be watched. You can delete the account yourself."
+            @match (&pages.terms, &pages.privacy) {
+                (Some(terms), Some(privacy)) => {
+                    " Signing up accepts the " (page(terms, "terms of use")) " of its operator, who also says what happens to "
+                    (page(privacy, "personal data")) "."
+                }
+                (Some(terms), None) => { " Signing up accepts the " (page(terms, "terms of use")) " of its operator." }
+                (None, Some(privacy)) => { " Its operator says what happens to " (page(privacy, "personal data")) "." }
+                (None, None) => {}
+            }
+        }
+    }
 }
 
 pub(super) async fn sign_up(
