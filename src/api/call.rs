@@ -39,6 +39,7 @@ use super::queue::WorkQueue;
 use super::reply::{FORMAT, Format, Reply};
 use super::service::Service;
 use super::unread::UnreadReservation;
+use super::view::{AnswerView, VIEW, concise_fields};
 use super::visitors::VisitorPass;
 use crate::single_flight::FlightGuard;
 
@@ -297,8 +298,18 @@ impl Service {
         }
         // The parameter `format` takes precedence over the transport's content negotiation.
         let format = arguments.get(&FORMAT).or(call.format).ok_or_else(|| not_available(call.operation))?;
-        let fields = arguments.get(&FIELDS);
-        let fields = fields.map(|paths| FieldSelection::new(call.operation, format, &paths)).transpose()?;
+        let select = |name, paths: &[&str]| FieldSelection::new(call.operation, format, name, paths);
+        let fields = match (arguments.get(&FIELDS), arguments.get(&VIEW)) {
+            (Some(paths), None) => Some(select(FIELDS.rule.name, &paths)?),
+            (Some(_), Some(_)) => {
+                return Err(ApiError::invalid_parameter(
+                    VIEW.rule.name,
+                    "view and fields both choose members; send one of them",
+                ));
+            }
+            (None, Some(AnswerView::Concise)) => Some(select(VIEW.rule.name, concise_fields(call.operation))?),
+            (None, Some(AnswerView::Full) | None) => None,
+        };
         let (accounts, corpus) = (self.accounts(), &call.edition.corpus);
         let body = &call.arguments.body;
         let idempotency_key = call.idempotency_key.as_ref().ok().copied().flatten().map(|key| key.as_str());

@@ -35,8 +35,13 @@ pub(super) struct FieldSelection {
 
 impl FieldSelection {
     /// Checks the paths against the schema of the operation's answers.
-    pub(super) fn new(operation: &Operation, format: Format, paths: &[&str]) -> Result<Self, ApiError> {
-        let name = FIELDS.rule.name;
+    /// `name` is the parameter that selects.
+    pub(super) fn new(
+        operation: &Operation,
+        format: Format,
+        name: &'static str,
+        paths: &[&str],
+    ) -> Result<Self, ApiError> {
         if format != Format::Json {
             let message = format!("{name} selects members of a JSON answer, and this call asks for another format");
             return Err(ApiError::invalid_parameter(name, message));

@@ -66,6 +66,7 @@ mod shelf;
 pub mod snapshot_reload;
 pub mod subject;
 pub mod unread;
+mod view;
 pub mod visitors;
 pub mod watch_matches;
 

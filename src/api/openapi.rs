@@ -19,9 +19,11 @@ use super::reply::Format;
 pub(super) const OPENAPI_VERSION: &str = "1.0.0";
 
 /// At least one character that is not white space, and no control characters.
-const TEXT_PATTERN: &str = r"^[^\x00-\x1F\x7F-\x9F]*[^\s\x00-\x1F\x7F-\x9F][^\x00-\x1F\x7F-\x9F]*$";
+const TEXT_PATTERN: &str =
+    r"^[^\u0000-\u001F\u007F-\u009F]*[^\s\u0000-\u001F\u007F-\u009F][^\u0000-\u001F\u007F-\u009F]*$";
 /// The same for an item of a list, which cannot contain a comma.
-const LISTED_TEXT_PATTERN: &str = r"^[^\x00-\x1F\x7F-\x9F,]*[^\s\x00-\x1F\x7F-\x9F,][^\x00-\x1F\x7F-\x9F,]*$";
+const LISTED_TEXT_PATTERN: &str =
+    r"^[^\u0000-\u001F\u007F-\u009F,]*[^\s\u0000-\u001F\u007F-\u009F,][^\u0000-\u001F\u007F-\u009F,]*$";
 
 /// Printable ASCII that neither begins nor ends with a space.
 const VISIBLE_PATTERN: &str = r"^[\x21-\x7E]([\x20-\x7E]*[\x21-\x7E])?$";

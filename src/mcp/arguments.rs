@@ -5,11 +5,18 @@ use serde_json::Value;
 
 use crate::api::error::Violation;
 use crate::api::json::JsonObject;
-use crate::api::operation::Operation;
+use crate::api::operation::{Operation, ToolAnswer};
 use crate::api::parameters::{Arguments, Location, ParameterKind};
 
-/// The parameters that choose the form of an answer. Tools have their own for that.
-pub(super) const NOT_FOR_TOOLS: [&str; 2] = ["format", "fields"];
+/// Whether a tool takes a parameter of its operation. Tools choose the form of an answer by an argument of their own;
+/// those that answer with text for models can also select members of the JSON.
+pub(super) fn is_taken(operation: &Operation, name: &str) -> bool {
+    match name {
+        "format" | "view" => false,
+        "fields" => operation.tool.is_some_and(|tool| tool.answer == ToolAnswer::Law),
+        _ => true,
+    }
+}
 
 /// The arguments for a call of this operation. Values of the wrong type become faults. They are reported
 /// with everything else that is wrong, once the caller is known.
@@ -29,8 +36,8 @@ fn of_parameters(operation: &Operation, given: JsonObject, faults: Vec<Violation
     arguments.query.extend(left.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
     for (name, value) in given {
         let rules = operation.parameters.iter();
-        let Some(rule) = rules.clone().find(|rule| rule.name == name && !NOT_FOR_TOOLS.contains(&rule.name)) else {
-            let known: Vec<&str> = rules.map(|rule| rule.name).filter(|name| !NOT_FOR_TOOLS.contains(name)).collect();
+        let Some(rule) = rules.clone().find(|rule| rule.name == name && is_taken(operation, rule.name)) else {
+            let known: Vec<&str> = rules.map(|rule| rule.name).filter(|name| is_taken(operation, name)).collect();
             let message = format!("there is no argument {name}; this tool takes {}", listed(&known));
             arguments.faults.push(Violation::new(&name, message));
             continue;

@@ -1,6 +1,8 @@
 //! Turns the outcome of a call into a result of the protocol.
 
-use hornbook_accounts::admission::MeteringReceipt;
+use hornbook_accounts::admission::{CallPrice, MeteringReceipt};
+use hornbook_accounts::balance::Remaining;
+use hornbook_accounts::ids::Credits;
 use hornbook_accounts::rate_limit::RateRemaining;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -175,12 +177,28 @@ pub(super) fn of_tool(
             }
         }
         Outcome::Failed(failure) => failed(failure, context),
-        Outcome::Priced(_) => failed(unexpected().into(), context),
+        Outcome::Priced(price) => priced(&price, context.version),
         // Tool calls list no known versions, so this is an error.
         Outcome::Unchanged { left, .. } => {
             Answered { bill: CallMetadata { left, ..CallMetadata::default() }, ..failed(unexpected().into(), context) }
         }
     }
+}
+
+/// The price of a call that was not made. Its schema is an alternative in that of every tool.
+fn priced(price: &CallPrice, version: ProtocolVersion) -> Answered {
+    let CallPrice { left, remaining: Remaining { wallet, allotment }, cost, .. } = price;
+    let text = format!(
+        "This call would cost {}; it was not made, and nothing was charged. Left: {wallet} credits and {allotment} free units of this month.",
+        Credits::in_words(cost.0)
+    );
+    let object = json!({ "dryRun": true, "credits": cost.0, "balance": wallet, "freeUnitsLeft": allotment });
+    let mut result = ResultWriter::new(version);
+    result.value("content", &[json!({ "type": "text", "text": text })]);
+    result.value("structuredContent", &object);
+    result.member("isError", "false");
+    let bill = CallMetadata { left: Some(*left), ..CallMetadata::default() };
+    Answered { result: Ok(result.end()), bill }
 }
 
 /// The bytes of an answer, and its bill.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use super::arguments::NOT_FOR_TOOLS;
+use super::arguments::is_taken;
 use super::names::NamedThing;
 use crate::api::operation::{Operation, inline_schema};
 use crate::api::parameters::{Need, Parameter, ParameterKind};
@@ -37,7 +37,7 @@ pub(super) fn input(operation: &Operation) -> Value {
         schema["examples"] = json!([serde_json::from_str::<Value>(body.example).unwrap_or_default()]);
         return schema;
     }
-    let parameters = || operation.parameters.iter().filter(|parameter| !NOT_FOR_TOOLS.contains(&parameter.name));
+    let parameters = || operation.parameters.iter().filter(|parameter| is_taken(operation, parameter.name));
     let required = parameters().filter(|parameter| parameter.need == Need::Required).map(|parameter| parameter.name);
     let properties: Map<String, Value> =
         parameters().map(|parameter| (parameter.name.to_owned(), argument(operation, parameter))).collect();
@@ -91,8 +91,8 @@ fn type_of(kind: ParameterKind) -> Value {
     }
 }
 
-/// The schema of a tool's result: the answer of the operation, or the Error object. Clients check results
-/// against it.
+/// The schema of a tool's result: the answer of the operation, the Error object, or the price of a call that was not
+/// made. Clients check results against it.
 pub(super) fn output(operation: &Operation) -> Value {
     let mut schema = inline_schema(|generator| (operation.reply)(generator));
     shorten(&mut schema, &["title", "$schema", "format", "description", "minimum", "maximum", "default"]);
@@ -101,7 +101,10 @@ pub(super) fn output(operation: &Operation) -> Value {
         let required = schema.remove("required").unwrap_or_else(|| json!([]));
         let required: Vec<&Value> = required.as_array().into_iter().flatten().take(REQUIRED_MAX).collect();
         let required = json!(required);
-        schema.insert("anyOf".to_owned(), json!([{ "required": required }, { "required": ["error", "message"] }]));
+        schema.insert(
+            "anyOf".to_owned(),
+            json!([{ "required": required }, { "required": ["error", "message"] }, { "required": ["dryRun"] }]),
+        );
         schema.insert("type".to_owned(), json!("object"));
     }
     schema

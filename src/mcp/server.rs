@@ -22,6 +22,9 @@ use crate::api::service::Service;
 const META_IDEMPOTENCY_KEY: &str = "hornbook/idempotencyKey";
 const META_MAX_COST: &str = "hornbook/maxCost";
 
+/// The member of `_meta` with which a call only says its price.
+const META_DRY_RUN: &str = "hornbook/dryRun";
+
 /// Tools, prompts and resources in addition to those of the service, for tests of the protocol that
 /// expect certain names.
 #[derive(Default)]
@@ -97,17 +100,25 @@ impl Mcp {
     }
 }
 
-/// The terms in the request's `_meta`. A tool call has only a highest cost: its list of tools states the prices.
+/// The terms in the request's `_meta`.
 fn terms(params: &JsonObject, faults: &mut Vec<Violation>) -> CallTerms {
-    let Some(given) = params.get("_meta").and_then(|meta| meta.get(META_MAX_COST)) else {
-        return CallTerms::default();
-    };
-    let max_cost = given.as_u64().and_then(|most| u32::try_from(most).ok());
-    if max_cost.is_none() {
-        let message = format!("_meta[\"{META_MAX_COST}\"] must be a whole number of credits");
-        faults.push(Violation::new("maxCost", message));
+    let given = |name: &str| params.get("_meta").and_then(|meta| meta.get(name));
+    let mut terms = CallTerms::default();
+    if let Some(most) = given(META_MAX_COST) {
+        terms.max_cost = most.as_u64().and_then(|most| u32::try_from(most).ok());
+        if terms.max_cost.is_none() {
+            let message = format!("_meta[\"{META_MAX_COST}\"] must be a whole number of credits");
+            faults.push(Violation::new("maxCost", message));
+        }
     }
-    CallTerms { max_cost, ..CallTerms::default() }
+    match given(META_DRY_RUN).map(Value::as_bool) {
+        None => {}
+        Some(Some(is_dry_run)) => terms.is_dry_run = is_dry_run,
+        Some(None) => {
+            faults.push(Violation::new("dryRun", format!("_meta[\"{META_DRY_RUN}\"] must be true or false")));
+        }
+    }
+    terms
 }
 
 /// The key in the request's `_meta`, or else the one from the transport. Two different keys are an error.

@@ -54,12 +54,18 @@ const VIEW: &str = "view";
 
 const VIEWS: [&str; 2] = ["concise", "full"];
 
-/// Takes the view out of a tool's arguments. An invalid value becomes a fault.
+/// The argument that selects members of that JSON.
+const FIELDS: &str = "fields";
+
+/// Takes the view out of a tool's arguments. An invalid value becomes a fault. Selected fields are JSON.
 pub(super) fn view(operation: &Operation, arguments: &mut JsonObject, faults: &mut Vec<Violation>) -> ResultView {
     match operation.tool.map(|tool| tool.answer) {
         None | Some(ToolAnswer::Both) => ResultView::Both,
         Some(ToolAnswer::JsonText) => ResultView::Text,
         Some(ToolAnswer::Law) => match arguments.remove(VIEW) {
+            None | Some(Value::Null) if arguments.get(FIELDS).is_some_and(|fields| !fields.is_null()) => {
+                ResultView::Json
+            }
             None | Some(Value::Null) => ResultView::Text,
             Some(Value::String(view)) if view == VIEWS[0] => ResultView::Text,
             Some(Value::String(view)) if view == VIEWS[1] => ResultView::Json,
@@ -100,6 +106,9 @@ pub(super) fn described(operation: &Operation, tool: Tool, names: ToolNameStyle)
             "type": "string", "enum": VIEWS, "default": VIEWS[0], "description": "full: JSON for programs in place of text",
         });
         properties.insert(VIEW.to_owned(), view);
+        if let Some(fields) = properties.get_mut(FIELDS) {
+            fields["description"] = json!("members of that JSON, such as a or a.b");
+        }
     }
     // No call deletes anything.
     let is_read = !operation.body.is_some_and(|body| body.is_stored);
@@ -192,7 +201,7 @@ mod tests {
     fn the_list_is_small_and_every_tool_says_what_it_costs() {
         for names in [ToolNameStyle::Dotted, ToolNameStyle::Snake] {
             let list = list(names, &[]);
-            assert!(list.len() < 26_600, "{} bytes", list.len());
+            assert!(list.len() < 27_400, "{} bytes", list.len());
         }
         for (operation, tool) in all() {
             let described = described(operation, tool, ToolNameStyle::Dotted);

@@ -50,6 +50,23 @@ fn a_call_is_refused_above_its_max_cost_and_tells_its_price_without_a_charge() {
     let params = json!({ "name": "law.search", "arguments": { "q": "a" }, "_meta": { "hornbook/maxCost": 0 } });
     let refused = crate::mcp::ask(&server, "2026-07-28", "tools/call", params, Some(&key));
     assert_eq!(structured(&refused)["error"], "max_cost_exceeded");
+    for (tool, arguments) in [("law.search", json!({ "q": "a" })), ("search", json!({ "query": "a" }))] {
+        let params = json!({ "name": tool, "arguments": arguments, "_meta": { "hornbook/dryRun": true } });
+        let priced = crate::mcp::ask(&server, "2026-07-28", "tools/call", params, Some(&key));
+        assert_eq!(structured(&priced)["credits"], 1, "{tool}: {}", priced.text());
+        let result = crate::mcp::result(&priced);
+        assert_eq!(result["isError"], false);
+        assert!(result["content"][0]["text"].as_str().unwrap().contains("would cost 1 credit; it was not made"));
+        let listed = crate::mcp::ask(&server, "2026-07-28", "tools/list", json!({}), Some(&key));
+        let listed = crate::mcp::result(&listed);
+        let schema = listed["tools"].as_array().unwrap().iter().find(|one| one["name"] == tool).unwrap();
+        if let Some(schema) = schema.get("outputSchema") {
+            assert!(
+                schema["anyOf"].as_array().unwrap().contains(&json!({ "required": ["dryRun"] })),
+                "{tool}: {schema}"
+            );
+        }
+    }
     assert_eq!(left(), before, "nothing was charged");
     assert_eq!(server.get("/api/v1/search?q=deposit&maxCost=1", &key).status, 200);
     assert_eq!(left(), before - 1);
@@ -62,6 +79,9 @@ fn a_call_is_refused_above_its_max_cost_and_tells_its_price_without_a_charge() {
     let params = json!({ "name": "law.search", "arguments": { "q": "a" }, "_meta": { "hornbook/maxCost": "few" } });
     let wrong = crate::mcp::ask(&server, "2026-07-28", "tools/call", params, Some(&key));
     assert_eq!(structured(&wrong)["error"], "validation_error");
+    let params = json!({ "name": "law.search", "arguments": { "q": "a" }, "_meta": { "hornbook/dryRun": "yes" } });
+    let wrong = crate::mcp::ask(&server, "2026-07-28", "tools/call", params, Some(&key));
+    assert_eq!(structured(&wrong)["details"][0]["parameter"], "dryRun");
     server.get("/api/v1/billing/checkout?maxCost=1", "").expect_error(422, "validation_error");
 }
 

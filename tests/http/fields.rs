@@ -92,3 +92,29 @@ fn a_misspelled_member_is_refused_with_those_that_there_are() {
     let detail = &markdown.expect_error(422, "validation_error")["details"][0];
     assert_eq!(detail["parameter"], json!("fields"));
 }
+
+#[test]
+fn a_concise_view_has_the_law_and_what_says_whether_it_is_the_law() {
+    let server = TestServer::start(generous_tariff());
+    let key = server.create_full_key();
+    for operation in OPERATIONS.iter().filter(takes_fields) {
+        let path = valid_path(&server, operation);
+        let view = |view: &str| server.get(&with_fields(&path, "").replace("fields=", &format!("view={view}")), &key);
+        let (concise, full, whole) = (view("concise"), view("full"), server.get(&path, &key));
+        assert_eq!((concise.status, full.status), (200, 200), "{path}: {}", concise.text());
+        assert_eq!(members(&full.json()), members(&whole.json()), "{path}");
+        assert!(concise.text().len() < whole.text().len(), "{path}");
+        assert_eq!(concise.header("x-credits-cost"), whole.header("x-credits-cost"));
+    }
+    let path = format!("/api/v1/node/{}", *NODE);
+    let (node, whole) = (server.get(&format!("{path}?view=concise"), &key).json(), server.get(&path, &key).json());
+    for name in ["text", "citation", "status", "effectiveFrom", "isOutdated", "url"] {
+        assert_eq!(node[name], whole[name], "{name}");
+    }
+    assert!(node.get("references").is_none() && node.get("notes").is_none());
+    assert_eq!(node["provenance"]["currentThrough"], whole["provenance"]["currentThrough"]);
+    for wrong in ["view=brief", "view=concise&fields=text", "view=concise&format=md"] {
+        let refused = server.get(&format!("{path}?{wrong}"), &key).expect_error(422, "validation_error");
+        assert_eq!(refused["details"][0]["parameter"], "view", "{wrong}");
+    }
+}

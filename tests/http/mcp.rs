@@ -176,7 +176,7 @@ fn the_tool_list_is_small_and_has_both_name_styles() {
     let server = open();
     let listed = |path: &str| {
         let answered = ask_at(&server, path, CURRENT_VERSION, "tools/list", json!({}), None);
-        assert!(answered.body.len() < 26_800, "{} bytes", answered.body.len());
+        assert!(answered.body.len() < 27_600, "{} bytes", answered.body.len());
         let names = result(&answered)["tools"]
             .as_array()
             .unwrap()
@@ -451,6 +451,10 @@ fn models_read_the_law_first_and_little_else() {
     assert_eq!(full["structuredContent"]["results"].as_array().unwrap().len(), 8);
     let beside = full["content"][0]["text"].as_str().unwrap();
     assert!(!beside.contains("deposit") && full["content"].as_array().unwrap().len() == 1, "{beside}");
+    let asked = json!({ "q": "deposit", "fields": ["results.citation", "total"] });
+    let some = tool_result(&server, "law.search", asked, &key)["structuredContent"].clone();
+    assert_eq!(some["results"][0].as_object().unwrap().len(), 1, "{some}");
+    assert_eq!((&some["total"], some.as_object().unwrap().len()), (&full["structuredContent"]["total"], 2));
     let wrong = result(&call(&server, "law.search", json!({ "q": "deposit", "view": "brief" }), Some(&key)));
     assert_eq!(wrong["structuredContent"]["details"][0]["parameter"], "view");
 }

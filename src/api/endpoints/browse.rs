@@ -19,6 +19,7 @@ use crate::api::parameters::{BoundedInteger, Param};
 use crate::api::reply::{Pages, Reply};
 use crate::api::rows::{JSON, law, route, tool};
 use crate::api::subject::Subject;
+use crate::api::view::VIEW;
 
 pub(in crate::api) const CODE_BODY_ID: Param<CodeBodyId> =
     Param::required("codeBodyId", "id of a code body, from code-bodies");
@@ -81,7 +82,7 @@ pub(in crate::api) const OPERATION: Operation = Operation {
         "law_browse",
         "Use it for a table of contents, from a code by name, level by level. For law on a subject, use law.search.",
     ),
-    parameters: &[CODE_BODY_ID.rule, PARENT.rule, PAGE.rule, LIMIT.rule, FIELDS.rule, AS_OF.rule],
+    parameters: &[CODE_BODY_ID.rule, PARENT.rule, PAGE.rule, LIMIT.rule, FIELDS.rule, VIEW.rule, AS_OF.rule],
     body: None,
     formats: JSON,
     errors: &[],

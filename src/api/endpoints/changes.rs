@@ -31,6 +31,7 @@ use crate::api::reply_text::ReplyText;
 use crate::api::rows::{JSON, law, law_tool, route};
 use crate::api::shelf::ShelfPlace;
 use crate::api::subject::Subject;
+use crate::api::view::VIEW;
 
 pub(in crate::api) const SINCE: Param<Option<Day>> =
     Param::optional("since", "only changes that came after this day, 2025-01-31");
@@ -153,6 +154,7 @@ pub(in crate::api) const OPERATION: Operation = Operation {
         PAGE.rule,
         LIMIT.rule,
         FIELDS.rule,
+        VIEW.rule,
     ],
     body: None,
     formats: JSON,

@@ -19,6 +19,7 @@ use crate::api::reply::{Body, Format, Reply};
 use crate::api::reply_text::ReplyText;
 use crate::api::rows::{JSON, law, route, tool};
 use crate::api::subject::Subject;
+use crate::api::view::VIEW;
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]
@@ -60,7 +61,7 @@ pub(in crate::api) const OPERATION: Operation = Operation {
         "law_code_bodies",
         "Use it for the ids and names of the codes. For how much law a place has, use law.list_coverage.",
     ),
-    parameters: &[FIELDS.rule],
+    parameters: &[FIELDS.rule, VIEW.rule],
     body: None,
     formats: JSON,
     errors: &[],

@@ -25,6 +25,7 @@ use crate::api::reply::{Body, Format, Reply};
 use crate::api::reply_text::ReplyText;
 use crate::api::rows::{JSON, law, route};
 use crate::api::subject::Subject;
+use crate::api::view::VIEW;
 
 pub(in crate::api) const PLACEHOLDERS: Param<bool> =
     Param::with_default("placeholders", "true", "false: only jurisdictions that have law or a zoning layer");
@@ -132,7 +133,7 @@ pub(in crate::api) const OPERATION: Operation = Operation {
         defaults: &[("placeholders", "false")],
         answer: ToolAnswer::Both,
     }),
-    parameters: &[PLACEHOLDERS.rule, FIELDS.rule, AS_OF.rule],
+    parameters: &[PLACEHOLDERS.rule, FIELDS.rule, VIEW.rule, AS_OF.rule],
     body: None,
     formats: JSON,
     errors: &[],

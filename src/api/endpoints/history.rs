@@ -24,6 +24,7 @@ use crate::api::page_links::PageLinks;
 use crate::api::reply::Reply;
 use crate::api::rows::{JSON, NOT_FOUND, law, law_tool, route};
 use crate::api::subject::Subject;
+use crate::api::view::VIEW;
 
 /// What became of a provision, the latest first.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -95,7 +96,7 @@ pub(in crate::api) const OPERATION: Operation = Operation {
         "Use it for when a provision changed, and what its number was; its id may be a citation. For a whole code, use law.changes.",
         &[],
     ),
-    parameters: &[ID.rule, FIELDS.rule],
+    parameters: &[ID.rule, FIELDS.rule, VIEW.rule],
     body: None,
     formats: JSON,
     errors: NOT_FOUND,

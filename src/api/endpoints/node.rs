@@ -28,6 +28,7 @@ use crate::api::reply::{FORMAT, Format, Reply};
 use crate::api::reply_text::ReplyText;
 use crate::api::rows::{NOT_FOUND, law, law_tool, route};
 use crate::api::subject::Subject;
+use crate::api::view::VIEW;
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", bound(deserialize = "'de: 's"))]
@@ -174,7 +175,7 @@ pub(in crate::api) const OPERATION: Operation = Operation {
         "Use it to read law whose id, citation or address you have. To find law, use law.search.",
         &[("include", "law")],
     ),
-    parameters: &[ID.rule, INCLUDE.rule, FORMAT.rule, FIELDS.rule, AS_OF.rule],
+    parameters: &[ID.rule, INCLUDE.rule, FORMAT.rule, FIELDS.rule, VIEW.rule, AS_OF.rule],
     body: None,
     formats: &Format::ALL,
     errors: NOT_FOUND,

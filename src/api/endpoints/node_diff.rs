@@ -22,6 +22,7 @@ use crate::api::parameters::Param;
 use crate::api::reply::Reply;
 use crate::api::rows::{JSON, NOT_FOUND, law, route};
 use crate::api::subject::Subject;
+use crate::api::view::VIEW;
 
 pub(in crate::api) const FROM: Param<Option<Day>> =
     Param::optional("from", "the earlier day, 2020-01-31; default: before its last change");
@@ -85,7 +86,7 @@ pub(in crate::api) const OPERATION: Operation = Operation {
     ),
     route: route("/api/v1/node/{id}/diff", "/api/v1/node/{node}/diff"),
     tool: None,
-    parameters: &[ID.rule, FROM.rule, TO.rule, FIELDS.rule],
+    parameters: &[ID.rule, FROM.rule, TO.rule, FIELDS.rule, VIEW.rule],
     body: None,
     formats: JSON,
     errors: NOT_FOUND,

@@ -17,6 +17,7 @@ use crate::api::parameters::{Ids, Param};
 use crate::api::reply::Reply;
 use crate::api::rows::{JSON, NOT_FOUND, law, route};
 use crate::api::subject::Subject;
+use crate::api::view::VIEW;
 
 pub(in crate::api) const IDS: Param<Ids<50>> = Param::required("ids", "comma-separated node ids");
 
@@ -37,7 +38,7 @@ pub(in crate::api) const OPERATION: Operation = Operation {
     details: None,
     route: route("/api/v1/nodes", "/api/v1/nodes?ids={node},{other_node}"),
     tool: None,
-    parameters: &[IDS.rule, FIELDS.rule, AS_OF.rule],
+    parameters: &[IDS.rule, FIELDS.rule, VIEW.rule, AS_OF.rule],
     body: None,
     formats: JSON,
     errors: NOT_FOUND,

@@ -22,6 +22,7 @@ use crate::api::reply::Reply;
 use crate::api::reply_text::ReplyText;
 use crate::api::rows::{JSON, NOT_FOUND, law, route, tool};
 use crate::api::subject::Subject;
+use crate::api::view::VIEW;
 
 /// How many references of each direction the answer of `node` contains.
 const REFERENCES_IN_NODE_MAX: usize = 20;
@@ -131,7 +132,7 @@ pub(in crate::api) const OPERATION: Operation = Operation {
         "law_references",
         "Use it for what a provision cites, or who cites it; its id may be a citation. For its surroundings, use law.browse.",
     ),
-    parameters: &[ID.rule, DIRECTION.rule, PAGE.rule, LIMIT.rule, FIELDS.rule, AS_OF.rule],
+    parameters: &[ID.rule, DIRECTION.rule, PAGE.rule, LIMIT.rule, FIELDS.rule, VIEW.rule, AS_OF.rule],
     body: None,
     formats: JSON,
     errors: NOT_FOUND,

@@ -18,6 +18,7 @@ use crate::api::parameters::{BoundedText, Param};
 use crate::api::reply::Reply;
 use crate::api::rows::{JSON, law, route, tool};
 use crate::api::subject::Subject;
+use crate::api::view::VIEW;
 
 pub(in crate::api) const CITATION: Param<BoundedText<QUERY_CHARS_MAX>> =
     Param::required("citation", "a citation or a list of them, such as 42 USC 1983(b)");
@@ -76,7 +77,7 @@ pub(in crate::api) const OPERATION: Operation = Operation {
         "law_resolve",
         "Use it to find or check citations, also many at once. To read one, use law.get_node; for words, law.search.",
     ),
-    parameters: &[CITATION.rule, FIELDS.rule, AS_OF.rule],
+    parameters: &[CITATION.rule, FIELDS.rule, VIEW.rule, AS_OF.rule],
     body: None,
     formats: JSON,
     errors: &[],

@@ -31,6 +31,7 @@ use crate::api::reply::Reply;
 use crate::api::reply_text::ReplyText;
 use crate::api::rows::{JSON, law, law_tool, route};
 use crate::api::subject::Subject;
+use crate::api::view::VIEW;
 
 pub(in crate::api) const Q: Param<BoundedText<QUERY_CHARS_MAX>> =
     Param::required("q", "a question, keywords, \"a phrase\", -excluded words, or a citation");
@@ -264,6 +265,7 @@ pub(in crate::api) const OPERATION: Operation = Operation {
         FACETS.rule,
         EXACT.rule,
         FIELDS.rule,
+        VIEW.rule,
         AS_OF.rule,
     ],
     body: None,

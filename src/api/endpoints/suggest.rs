@@ -21,6 +21,7 @@ use crate::api::parameters::{BoundedInteger, BoundedText, Param};
 use crate::api::reply::Reply;
 use crate::api::rows::{JSON, law, route};
 use crate::api::subject::Subject;
+use crate::api::view::VIEW;
 
 pub(in crate::api) const Q: Param<BoundedText<QUERY_CHARS_MAX>> =
     Param::required("q", "what was typed so far, typing errors included");
@@ -113,7 +114,7 @@ pub(in crate::api) const OPERATION: Operation = Operation {
     details: None,
     route: route("/api/v1/suggest", "/api/v1/suggest?q={typed}"),
     tool: None,
-    parameters: &[Q.rule, LIMIT.rule, JURISDICTION.rule, FIELDS.rule, AS_OF.rule],
+    parameters: &[Q.rule, LIMIT.rule, JURISDICTION.rule, FIELDS.rule, VIEW.rule, AS_OF.rule],
     body: None,
     formats: JSON,
     errors: &[],

@@ -19,6 +19,7 @@ use crate::api::parameters::{BoundedText, Param};
 use crate::api::reply::Reply;
 use crate::api::rows::{JSON, law, law_tool, route};
 use crate::api::subject::Subject;
+use crate::api::view::VIEW;
 
 /// Maximum number of characters of a quotation.
 const QUOTE_CHARS_MAX: usize = 4_000;
@@ -66,7 +67,7 @@ pub(in crate::api) const OPERATION: Operation = Operation {
         "Use it for one quotation, with or without its citation. For a whole text, use law.check.",
         &[],
     ),
-    parameters: &[QUOTE.rule, CITATION.rule, FIELDS.rule, AS_OF.rule],
+    parameters: &[QUOTE.rule, CITATION.rule, FIELDS.rule, VIEW.rule, AS_OF.rule],
     body: None,
     formats: JSON,
     errors: &[],
