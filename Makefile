@@ -41,7 +41,7 @@ SLOW_CLIENTS ?= 9000
 # The program that 'make conformance', 'make browser' and 'make lighthouse' check; if empty, it is built.
 HORNBOOK ?=
 
-.PHONY: help fuzz deny minisign attack small-box kills snapshot-kills power-cuts lease-runs bench-leases postgres deploy-check many-boxes dist arm64-kernels payments slow-clients smuggling unit-score documents known-words naics model no-encoder quality words conformance browser lighthouse bench-corpus
+.PHONY: help fuzz deny minisign attack small-box kills snapshot-kills power-cuts lease-runs bench-leases postgres deploy-check many-boxes dist first-steps arm64-kernels payments slow-clients smuggling unit-score documents known-words naics model no-encoder quality words conformance browser lighthouse bench-corpus
 
 help:
 	@echo 'make fuzz          fuzz FUZZ_TARGETS (every one) for FUZZ_SECONDS ($(FUZZ_SECONDS)) each, from seeds out of the tests'
@@ -58,6 +58,7 @@ help:
 	@echo 'make deploy-check  check the settings in deploy/servers with haproxy, nginx, kubectl and docker-compose; installs them'
 	@echo 'make many-boxes    three servers, PostgreSQL with a replica and haproxy, for MINUTES ($(MINUTES)) cut apart, killed, failed over and with wrong clocks; needs root, installs them'
 	@echo 'make dist          static programs, Debian packages, container images, parts lists and checksums for DIST_TARGETS in target/dist; installs what it needs'
+	@echo 'make first-steps   the first steps of README.md in empty containers, with the static program; needs root, installs what it needs'
 	@echo 'make arm64-kernels  run the tests of the inner loops of vector search for 64-bit Arm, in an emulator; installs it'
 	@echo 'make payments      compare PAYMENTS ($(PAYMENTS)) random histories of payments, by card and by hand, with a plain model'
 	@echo 'make slow-clients  SLOW_CLIENTS ($(SLOW_CLIENTS)) silent connections and as many with half a request, at once'
@@ -146,6 +147,13 @@ dist: $(DIST_TOOLS)/bin/cargo-zigbuild
 	rustup --quiet target add $(DIST_TARGETS)
 	PATH=$(abspath $(DIST_TOOLS))/bin:$$PATH deploy/dist/run target/dist $(DIST_TARGETS)
 
+# The program is the one of 'make dist' for this machine.
+first-steps: $(DIST_TOOLS)/bin/cargo-zigbuild
+	command -v busybox > /dev/null && command -v unshare > /dev/null || { apt-get update --quiet && apt-get install --yes --no-install-recommends busybox-static util-linux; }
+	rustup --quiet target add $$(uname -m)-unknown-linux-musl
+	PATH=$(abspath $(DIST_TOOLS))/bin:$$PATH cargo zigbuild --quiet --release --locked --bin hornbook --target $$(uname -m)-unknown-linux-musl
+	tests/first-steps/run target/$$(uname -m)-unknown-linux-musl/release/hornbook
+
 arm64-kernels: $(DIST_TOOLS)/bin/cargo-zigbuild
 	command -v qemu-aarch64-static > /dev/null || { apt-get update --quiet && apt-get install --yes --no-install-recommends qemu-user-static; }
 	rustup --quiet target add aarch64-unknown-linux-musl
@@ -217,7 +225,9 @@ naics:
 	mkdir -p target && tar --zstd -xOf $(SOURCES)/naics-2022.tar.zst 'naics-2022/data/naics/raw/2-6 digit_2022_Codes.xlsx' > target/naics.xlsx
 	python3 src/formation/naics/codes.py target/naics.xlsx > target/naics.tsv && mv target/naics.tsv src/formation/naics/codes.tsv
 
+# One of the generated clients is in Ruby.
 conformance:
+	ruby -e 'require "typhoeus"' 2> /dev/null || { apt-get update --quiet && apt-get install --yes --no-install-recommends ruby ruby-typhoeus; }
 	tests/conformance/run $(HORNBOOK)
 	tests/conformance/mcp/run $(HORNBOOK) $(FIXTURES)
 

@@ -52,6 +52,10 @@ if (typeof node === "string") {
     throw new Error("a node that was not asked for as text");
 }
 check(node.id === id && node.citation === found.citation && node.text.length > 0, "a node is that of its result");
+const markdown = data("node as Markdown", await client.GET("/api/v1/node/{id}", {
+    params: { path: { id }, query: { format: "md" } }, parseAs: "text",
+}));
+check(String(markdown).includes(node.citation), "the Markdown of a node names it");
 const etag = answer.response.headers.get("ETag") ?? "";
 const held = await client.GET("/api/v1/node/{id}", { params: { path: { id }, header: { "If-None-Match": etag } } });
 check(held.response.status === 304, "a version that is held is not sent again");

@@ -43,6 +43,8 @@ found = call(search, models.SearchResponse, q="security deposit", limit=3, facet
 check(found.jurisdiction and found.code_body, "a result without its jurisdiction or code body")
 provision = call(node, models.Node, id=found.node_id)
 check((provision.id, provision.citation) == (found.node_id, found.citation), "a node is not that of its result")
+markdown = CLIENT.get_httpx_client().get(f"/api/v1/node/{found.node_id}", params={"format": "md"}).text
+check(found.citation in markdown, "the Markdown of a node does not name it")
 call(references, models.References, id=found.node_id, direction=models.ReferencesDirection.IN)
 check(call(nodes, models.Nodes, ids=[found.node_id]).nodes[0].id == found.node_id, "nodes are not those asked for")
 answers = call(resolve, models.Resolution, citation=found.citation).answers
