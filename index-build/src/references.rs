@@ -9,7 +9,7 @@ use std::convert::Infallible;
 use std::path::Path;
 
 use hornbook_corpus::citation::{
-    BodyRef, Citation, CitationKey, EnclosingProvision, Grammar, Locator, ProvisionLookup,
+    BodyRef, Citation, CitationKey, EnclosingProvision, Grammar, Locator, ProvisionLookup, Unit,
 };
 use hornbook_corpus::citation_index::CitationKind;
 use hornbook_corpus::ids::NodeOrdinal;
@@ -21,19 +21,29 @@ use rayon::prelude::*;
 
 use crate::error::BuildError;
 use crate::progress::ProgressStage;
-use crate::report::ReferenceReport;
+use crate::report::{ReferenceReport, WarningKind, Warnings};
 
 /// The number of nodes read at a time.
 const BATCH_NODES: u32 = 4_096;
 
-/// Finds and writes the references of the nodes in `dir`.
-pub(crate) fn write(dir: &Path, grammar: &Grammar, stage: &mut ProgressStage) -> Result<ReferenceReport, BuildError> {
+/// So many citations of sections that are not there show that a title is not whole, if they are a third of its citations.
+/// In whole titles they are under a fifth, of sections that were repealed.
+const MISSED_MIN: u32 = 20;
+
+/// Finds and writes the references of the nodes in `dir`. Also says which titles lack much of what other law cites.
+pub(crate) fn write(
+    dir: &Path,
+    grammar: &Grammar,
+    warnings: &mut Warnings,
+    stage: &mut ProgressStage,
+) -> Result<ReferenceReport, BuildError> {
     let law =
         SnapshotFiles { outline: Outline::open(dir)?, nodes: Nodes::open(dir)?, texts: Texts::open(dir)?, grammar };
     let cited = CitationTable::read(&law)?;
     let mut writer = ReferenceWriter::default();
     let mut report = ReferenceReport { citations: 0, references: 0, citing: 0, cited: 0 };
     let mut reached = HashSet::new();
+    let mut tally = CitationTally::new(law.outline.len());
     let total = law.outline.len();
     for start in (0..total).step_by(BATCH_NODES as usize) {
         let batch = start..total.min(start.saturating_add(BATCH_NODES));
@@ -45,6 +55,7 @@ pub(crate) fn write(dir: &Path, grammar: &Grammar, stage: &mut ProgressStage) ->
             writer.push(&mentioned.nodes);
             report.citations += mentioned.citations;
             report.citing += u32::from(!mentioned.nodes.is_empty());
+            tally.add(&mentioned);
             reached.extend(mentioned.nodes);
         }
         stage.add(count);
@@ -52,7 +63,58 @@ pub(crate) fn write(dir: &Path, grammar: &Grammar, stage: &mut ProgressStage) ->
     report.references = writer.count();
     report.cited = reached.len() as u32;
     writer.finish(dir)?;
+    tally.warn_of_gaps(&cited, grammar, warnings);
     Ok(report)
+}
+
+/// How many provisions cite each provision, and how many cite sections that are not there, by title.
+struct CitationTally {
+    held: Vec<u32>,
+    missed: HashMap<NumberingSeries, u32>,
+}
+
+impl CitationTally {
+    fn new(nodes: u32) -> Self {
+        Self { held: vec![0; nodes as usize], missed: HashMap::new() }
+    }
+
+    fn add(&mut self, found: &FoundCitations) {
+        for node in &found.nodes {
+            self.held[node.index()] += 1;
+        }
+        for series in &found.missed {
+            *self.missed.entry(series.clone()).or_default() += 1;
+        }
+    }
+
+    /// Warns of titles that are there, but lack much of what is cited. A title of which nothing is there
+    /// was not promised.
+    fn warn_of_gaps(&self, cited: &CitationTable, grammar: &Grammar, warnings: &mut Warnings) {
+        let mut there: HashMap<NumberingSeries, (u32, u32)> = HashMap::new();
+        for (citation, held) in cited.citations.iter().zip(&self.held) {
+            if let Some(citation) = citation {
+                let (provisions, citations) = there.entry(series(citation)).or_default();
+                *provisions += 1;
+                *citations += held;
+            }
+        }
+        let mut gaps: Vec<_> = self.missed.iter().filter(|(_, missed)| **missed >= MISSED_MIN).collect();
+        gaps.sort_by(|(one, _), (other, _)| one.cmp(other));
+        for (series @ (body, title, _), missed) in gaps {
+            let Some((provisions, held)) = there.get(series).filter(|(_, held)| missed * 2 > *held) else { continue };
+            let name = grammar.body(*body).map(|body| body.name).unwrap_or_default();
+            let title = title.as_ref().map(|title| format!(", title {title}")).unwrap_or_default();
+            warnings.add(
+                WarningKind::IncompleteCopy,
+                format!("{name}{title}"),
+                format!(
+                    "{missed} of {} citations of its sections name one that is not among the {provisions} here; the source seems \
+                     to lack a part of it",
+                    missed + held
+                ),
+            );
+        }
+    }
 }
 
 /// The files written so far, opened for reading.
@@ -70,6 +132,8 @@ struct FoundCitations {
     citations: u64,
     /// The cited provisions of the snapshot, in order of mention.
     nodes: Vec<NodeOrdinal>,
+    /// The series of each cited section that the snapshot does not have.
+    missed: Vec<NumberingSeries>,
 }
 
 impl SnapshotFiles<'_> {
@@ -81,6 +145,7 @@ impl SnapshotFiles<'_> {
         let home = cited.citations[node.index()].as_ref().and_then(EnclosingProvision::of);
         let record = self.nodes.get(node)?;
         let mut seen = HashSet::from([node]);
+        let mut missed = HashSet::new();
         for span in record.wordings.iter().map(|wording| wording.text) {
             let text = self.texts.get(span)?;
             let found = match home {
@@ -90,6 +155,9 @@ impl SnapshotFiles<'_> {
             for (_, citation) in found {
                 mentioned.citations += 1;
                 let Ok(held) = self.grammar.provisions_of(&citation, cited);
+                if held.is_empty() && is_section(&citation) && missed.insert(self.grammar.key(&citation)) {
+                    mentioned.missed.push(series(&citation));
+                }
                 mentioned.nodes.extend(held.into_iter().filter(|&held| seen.insert(held)));
             }
         }
@@ -184,6 +252,10 @@ fn own_citations(law: &SnapshotFiles<'_>, node: NodeOrdinal) -> Result<Option<Ow
 
 fn is_range(citation: &Citation) -> bool {
     matches!(citation.place, Locator::Numbered { last: Some(_), .. })
+}
+
+fn is_section(citation: &Citation) -> bool {
+    matches!(citation.place, Locator::Numbered { unit: Unit::Section, last: None, .. })
 }
 
 impl ProvisionLookup for CitationTable {

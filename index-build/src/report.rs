@@ -98,6 +98,8 @@ pub enum WarningKind {
     DoubtfulLeftOut,
     /// A statistic of a whole source that shows that its plan does not fit.
     PoorFit,
+    /// A title that lacks many of the sections that other law cites in it.
+    IncompleteCopy,
     /// A text that contains a list of sections instead of the law.
     ContentsAsText,
     /// Labels of a list that its source states in two ways that do not agree.
@@ -143,6 +145,7 @@ impl WarningKind {
             Self::LeftOut => "times lines were left out because of a plan",
             Self::DoubtfulLeftOut => "lines that a plan leaves out read like law",
             Self::PoorFit => "statistics show that a plan does not fit its source",
+            Self::IncompleteCopy => "titles lack many of the sections that are cited in them",
             Self::ContentsAsText => "texts are lists of other sections; the source lacks the law",
             Self::DoubtfulLabel => "lists have doubtful labels",
             Self::DoubtfulEnd => "provisions contain words that may not be law",

@@ -132,7 +132,7 @@ await test("a place is found by coordinates and by what the publisher wrote on i
   await drawn(page, LINKED);
   await page.fill("#find", "44.0565, -124.2167");
   await page.keyboard.press("Enter");
-  await page.waitForSelector("p.banner");
+  await page.waitForSelector("p.banner.mild");
   await page.waitForSelector("#map[data-state=drawn]");
   assert.match(await page.locator("#zone h2").textContent(), /^C-1/);
   await page.locator("#map .canvas").focus();

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::snapshot::Snapshot;
+use hornbook_index_build::report::WarningKind;
 
 use crate::common::{build_at, sample};
 use crate::corpora::corpora;
@@ -104,4 +105,45 @@ fn marylands_regulations_cite_their_neighbours_by_the_last_part() {
     assert_eq!(outgoing(&snapshot, "COMAR 26.11.30.05")[..2], ["COMAR 26.11.01.10", "COMAR 26.11.30.04"]);
     assert!(outgoing(&snapshot, "COMAR 10.09.02.07").contains(&"COMAR 10.09.09.07".to_owned()));
     assert!(outgoing(&snapshot, "COMAR 26.13.07.11").contains(&"COMAR 26.13.07.13".to_owned()));
+}
+
+/// A code of two titles, of which the first cites `cited` sections of the second, and the second has `held`.
+fn two_titles(cited: u32, held: u32) -> Vec<String> {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = "name = \"Two titles\"\n[[source]]\nformat = \"native\"\npath = \"law.jsonl\"\njurisdiction = \"VT\"\n\
+                code_body = \"Vermont Statutes Annotated\"\nkey = \"vt/vsa\"\npublisher = \"A\"\nedition = \"1\"\n\
+                retrieved = \"2026-01-01\"\nlicense = \"none\"\nurl = \"https://example.org\"\n";
+    std::fs::write(dir.path().join("plan.toml"), plan).unwrap();
+    let mut lines = vec![];
+    for (title, count) in [(1, cited), (27, held)] {
+        lines.push(format!(
+            r#"{{"key": "t{title}", "level": "title", "number": "{title}", "heading": "Title {title}"}}"#
+        ));
+        for number in 1..=count {
+            lines.push(format!(
+                r#"{{"key": "t{title}/s{number}", "parent": "t{title}", "level": "section", "number": "{number}", "citation": "{title} V.S.A. § {number}", "heading": "Section {number}", "text": "As 27 V.S.A. § {number} and 42 U.S.C. § {number} say, and again 27 V.S.A. § {number}."}}"#
+            ));
+        }
+    }
+    std::fs::write(dir.path().join("law.jsonl"), lines.join("\n")).unwrap();
+    let built = build_at(&dir.path().join("plan.toml"), &dir.path().join("snapshot")).unwrap();
+    let warnings = built.report.warnings.warnings;
+    warnings
+        .into_iter()
+        .filter(|warning| warning.kind == WarningKind::IncompleteCopy)
+        .map(|one| one.to_string())
+        .collect()
+}
+
+#[test]
+fn a_title_that_lacks_much_of_what_is_cited_in_it_is_said_to_be_incomplete() {
+    let warned = two_titles(130, 20);
+    assert_eq!(
+        warned,
+        ["Vermont Statutes, title 27: 110 of 130 citations of its sections name one that is not among the 20 here; \
+          the source seems to lack a part of it"]
+    );
+    // Nothing of the United States Code is here, which nobody promised, and some sections are repealed.
+    assert_eq!(two_titles(130, 95), [] as [String; 0]);
+    assert_eq!(two_titles(30, 11), [] as [String; 0]);
 }

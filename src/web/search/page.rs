@@ -126,13 +126,13 @@ impl<'c> Choices<'c> {
         html! { option value=(known.short_code) selected[is_chosen] { (UntrustedText(&known.name)) } }
     }
 
-    /// The samples, and how to get access to other searches.
-    fn samples(&self, samples: &Samples) -> Markup {
+    /// The samples, and how to get access to other searches, unless the page says that already.
+    fn samples(&self, samples: &Samples, is_way_in_said: bool) -> Markup {
         let links = samples.links(self.jurisdictions);
         html! {
             section.samples aria-label="Examples" {
                 @if let Some(links) = &links { h2 { "For example" } (links) }
-                @if !self.may_search {
+                @if !self.may_search && !is_way_in_said {
                     p.also {
                         "To search" @if links.is_some() { " for anything else" } ", " (self.way_in()) " "
                         a href=(Subject::Search.path()) { "The API" } " is the same search for programs. "
@@ -224,7 +224,7 @@ pub(super) fn start(choices: &Choices<'_>, samples: &Samples) -> Markup {
                 span.whole { a href="/browse" { "Contents" } " · " a href="/coverage" { "Coverage" } }
             }
             (choices.form(true))
-            (choices.samples(samples))
+            (choices.samples(samples, false))
         }
     }
 }
@@ -242,7 +242,7 @@ pub(super) fn refused(choices: &Choices<'_>, samples: &Samples, error: &ApiError
             }
             _ => { p.banner role="status" { strong { "This cannot be searched: " } (UntrustedText(&error.message)) "." } }
         }
-        (choices.samples(samples))
+        (choices.samples(samples, error.code == ErrorCode::InvalidApiKey))
     }
 }
 

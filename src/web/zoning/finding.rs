@@ -90,19 +90,19 @@ impl FoundPlace {
         match self {
             Self::Zone(_) => html! {},
             Self::Point { at, zones } => html! {
-                p.banner {
+                p.banner.mild role="status" {
                     @if zones.is_empty() { "This map has no zone at " strong { (degrees(*at)) } "." }
                     @else { "At " strong { (degrees(*at)) } ": " (zone_links(layer, zones)) "." }
                 }
             },
             Self::Outside(at) => html! {
-                p.banner.mild { "The point " strong { (degrees(*at)) } " is not on this map. Latitude comes first, then longitude; west is negative." }
+                p.banner.mild role="status" { "The point " strong { (degrees(*at)) } " is not on this map. Latitude comes first, then longitude; west is negative." }
             },
             Self::Named { zones, labels } if zones.is_empty() && labels.is_empty() => html! {
-                p.banner.mild { "Nothing on this map is called " strong { (asked) } ". The table below has all zones." }
+                p.banner.mild role="status" { "Nothing on this map is called " strong { (asked) } ". The table below has all zones." }
             },
             Self::Named { zones, labels } => html! {
-                div.banner {
+                div.banner.mild role="status" {
                     @if !zones.is_empty() { p { "Zones called " strong { (asked) } ": " (zone_links(layer, zones)) "." } }
                     @if !labels.is_empty() {
                         p { "The publisher's names of areas with " strong { (asked) } ":" }
