@@ -307,7 +307,10 @@ impl Service {
                     "view and fields both choose members; send one of them",
                 ));
             }
-            (None, Some(AnswerView::Concise)) => Some(select(VIEW.rule.name, concise_fields(call.operation))?),
+            (None, Some(AnswerView::Concise)) => {
+                let fields = concise_fields(call.operation);
+                Some(select(VIEW.rule.name, &fields.iter().map(String::as_str).collect::<Vec<_>>())?)
+            }
             (None, Some(AnswerView::Full) | None) => None,
         };
         let (accounts, corpus) = (self.accounts(), &call.edition.corpus);

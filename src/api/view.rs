@@ -8,7 +8,7 @@ use super::parameters::{Param, choice};
 
 pub(super) const VIEW: Param<Option<AnswerView>> = Param::optional(
     "view",
-    "concise: only the members of the JSON answer that one needs to read and cite the law; full: all; fields chooses them one by one",
+    "concise: only the members of the JSON answer that one needs to read and cite the law, without others that the schema requires; full: all",
 );
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,80 +30,24 @@ impl AnswerView {
 
 choice!(AnswerView, name);
 
-/// The fields of the concise view of each operation that has the parameter.
-const CONCISE: &[(&str, &[&str])] = &[
-    ("browse", &["total", "page", "nodes.id", "nodes.citation", "nodes.heading", "nodes.status", "notices"]),
-    ("changes", &["total", "page", "changes.nodeId", "changes.citation", "changes.kind", "changes.date", "notices"]),
-    ("code-bodies", &["codeBodies.id", "codeBodies.name"]),
-    (
-        "coverage",
-        &[
-            "asOf",
-            "jurisdictions.shortCode",
-            "jurisdictions.name",
-            "jurisdictions.codeBodies.id",
-            "jurisdictions.codeBodies.name",
-            "jurisdictions.codeBodies.currentThrough",
-        ],
-    ),
-    ("diff", &["id", "isSame", "differences", "from.day", "from.effectiveFrom", "to.day", "to.effectiveFrom"]),
-    ("history", &["id", "changes.kind", "changes.date", "changes.acts", "notices"]),
-    ("node", NODE),
-    (
-        "nodes",
-        &[
-            "missing",
-            "nodes.id",
-            "nodes.url",
-            "nodes.citation",
-            "nodes.heading",
-            "nodes.breadcrumb",
-            "nodes.status",
-            "nodes.effectiveFrom",
-            "nodes.effectiveTo",
-            "nodes.validityRemark",
-            "nodes.isOutdated",
-            "nodes.notice",
-            "nodes.leftOut",
-            "nodes.formerly",
-            "nodes.now",
-            "nodes.successors.id",
-            "nodes.successors.citation",
-            "nodes.provenance.currentThrough",
-            "nodes.text",
-        ],
-    ),
-    ("references", &["total", "page", "nodes.id", "nodes.citation", "nodes.heading", "nodes.status", "notices"]),
-    (
-        "resolve",
-        &["answers.answer", "answers.citation", "answers.nodeId", "answers.subdivision", "answers.message", "notices"],
-    ),
-    (
-        "search",
-        &[
-            "total",
-            "page",
-            "correctedQuery",
-            "notHere",
-            "notices",
-            "results.nodeId",
-            "results.url",
-            "results.citation",
-            "results.heading",
-            "results.status",
-            "results.effectiveFrom",
-            "results.effectiveTo",
-            "results.currentThrough",
-            "results.snippet",
-        ],
-    ),
-    (
-        "suggest",
-        &["didYouMean", "notices", "suggestions.text", "suggestions.kind", "suggestions.nodeId", "suggestions.status"],
-    ),
-    ("verify", &["verdict", "message", "citation", "differences", "notices"]),
-];
+/// The concise view of an operation.
+struct ConciseView {
+    operation: &'static str,
+    fields: &'static [&'static str],
+    /// A list in the answer, and the fields of each of its elements.
+    of_each: Option<(&'static str, &'static [&'static str])>,
+}
 
+const fn view(
+    operation: &'static str,
+    fields: &'static [&'static str],
+    of_each: Option<(&'static str, &'static [&'static str])>,
+) -> ConciseView {
+    ConciseView { operation, fields, of_each }
+}
+
+const PAGE: &[&str] = &["total", "page", "notices"];
+const LINK: &[&str] = &["id", "citation", "heading", "status"];
 const NODE: &[&str] = &[
     "id",
     "url",
@@ -124,10 +68,38 @@ const NODE: &[&str] = &[
     "provenance.currentThrough",
     "text",
 ];
+const HIT: &[&str] =
+    &["nodeId", "url", "citation", "heading", "status", "effectiveFrom", "effectiveTo", "currentThrough", "snippet"];
+const JURISDICTION: &[&str] = &["shortCode", "name", "codeBodies.id", "codeBodies.name", "codeBodies.currentThrough"];
 
-/// The fields of the concise view of an operation.
-pub(super) fn concise_fields(operation: &Operation) -> &'static [&'static str] {
-    CONCISE.iter().find(|(name, _)| *name == operation.name).map_or(&[], |(_, fields)| fields)
+/// Every operation that has the parameter.
+const CONCISE: [ConciseView; 13] = [
+    view("browse", PAGE, Some(("nodes", LINK))),
+    view("changes", PAGE, Some(("changes", &["nodeId", "citation", "kind", "date"]))),
+    view("code-bodies", &[], Some(("codeBodies", &["id", "name"]))),
+    view("coverage", &["asOf"], Some(("jurisdictions", JURISDICTION))),
+    view(
+        "diff",
+        &["id", "isSame", "differences", "from.day", "from.effectiveFrom", "to.day", "to.effectiveFrom"],
+        None,
+    ),
+    view("history", &["id", "notices"], Some(("changes", &["kind", "date", "acts"]))),
+    view("node", NODE, None),
+    view("nodes", &["missing"], Some(("nodes", NODE))),
+    view("references", PAGE, Some(("nodes", LINK))),
+    view("resolve", &["notices"], Some(("answers", &["answer", "citation", "nodeId", "subdivision", "message"]))),
+    view("search", &["total", "page", "correctedQuery", "notHere", "notices"], Some(("results", HIT))),
+    view("suggest", &["didYouMean", "notices"], Some(("suggestions", &["text", "kind", "nodeId", "status"]))),
+    view("verify", &["verdict", "message", "citation", "differences", "notices"], None),
+];
+
+/// The paths of the fields in the concise view of an operation.
+pub(super) fn concise_fields(operation: &Operation) -> Vec<String> {
+    let view = CONCISE.iter().find(|view| view.operation == operation.name);
+    let of_each = view.and_then(|view| view.of_each).into_iter();
+    let of_each = of_each.flat_map(|(list, fields)| fields.iter().map(move |field| format!("{list}.{field}")));
+    let own = view.map_or(&[][..], |view| view.fields).iter().map(|field| (*field).to_owned());
+    own.chain(of_each).collect()
 }
 
 #[cfg(test)]
@@ -145,7 +117,8 @@ mod tests {
             let fields = concise_fields(operation);
             assert_eq!(has(VIEW.rule.name), !fields.is_empty(), "{}", operation.name);
             if !fields.is_empty() {
-                FieldSelection::new(operation, Format::Json, VIEW.rule.name, fields).unwrap();
+                let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
+                FieldSelection::new(operation, Format::Json, VIEW.rule.name, &fields).unwrap();
             }
         }
     }

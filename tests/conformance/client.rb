@@ -40,8 +40,6 @@ found = ask(search, :search, HornbookClient::SearchResponse, "security deposit",
 check(found.jurisdiction && found.code_body && found.snippet, "a result without its place")
 provision = ask(node, :node, HornbookClient::Node, found.node_id)
 check(provision.citation == found.citation && !provision.text.empty?, "a node is not that of its result")
-concise = ask(node, :node, HornbookClient::Node, found.node_id, { view: "concise" })
-check(concise.text == provision.text && concise.source_credit.nil?, "a concise node has its text and no credit")
 markdown = ask(node, :node, String, found.node_id, { format: "md", debug_return_type: "String" }).force_encoding("UTF-8")
 check(markdown.include?(provision.citation) && markdown.include?("# "), "Markdown is not that of the node")
 ask(node, :references, HornbookClient::References, found.node_id, { direction: "in" })
