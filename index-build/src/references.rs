@@ -99,7 +99,7 @@ impl CitationTally {
             }
         }
         let mut gaps: Vec<_> = self.missed.iter().filter(|(_, missed)| **missed >= MISSED_MIN).collect();
-        gaps.sort_by(|(one, _), (other, _)| one.cmp(other));
+        gaps.sort_by_key(|(series, _)| *series);
         for (series @ (body, title, _), missed) in gaps {
             let Some((provisions, held)) = there.get(series).filter(|(_, held)| missed * 2 > *held) else { continue };
             let name = grammar.body(*body).map(|body| body.name).unwrap_or_default();
