@@ -55,7 +55,7 @@ pub(super) fn mixed_case(heading: &str) -> Cow<'_, str> {
     Cow::Owned(mixed)
 }
 
-/// What stands between dashes and colons, and their places.
+/// The parts of a heading between dashes, colons and semicolons, each with its position.
 fn parts(heading: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_edge = |letter: char| matches!(letter, '—' | '–' | ':' | ';');
     heading.split_inclusive(is_edge).scan(0, |end, part| {
@@ -70,7 +70,7 @@ fn is_in_capitals(part: &str) -> bool {
     !part.chars().any(char::is_lowercase) && words(part).any(|(_, word)| !is_kept(word, None))
 }
 
-/// Runs of letters, digits and apostrophes, and their places.
+/// Runs of letters, digits and apostrophes, each with its position.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_between = |letter: char| !letter.is_alphanumeric() && !matches!(letter, '\'' | '’');
     let pieces = text.split(is_between).filter(|word| !word.is_empty());

@@ -15,7 +15,7 @@ pub(super) const SORTED_SIZE: &str = "100";
 /// The order of results that a reader chose in place of the best first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Sort {
-    /// As they stand in the codes.
+    /// In the order of the codes.
     Code,
     /// By the day from which the wording is in effect, the latest first.
     Newest,
