@@ -1,6 +1,6 @@
 //! What a reader typed to find a place on a map: a zone, coordinates, or words that the publisher wrote on areas.
 
-use hornbook_corpus::zoning::catalogue::ZoningLayer;
+use hornbook_corpus::zoning::catalogue::{LayerEntry, ZoningLayer};
 use hornbook_corpus::zoning::feature_lookup::LayerReadError;
 use hornbook_corpus::zoning::labels::FeatureLabel;
 use hornbook_corpus::zoning::shape::{BoundingBox, Position};
@@ -32,13 +32,14 @@ pub(super) enum FoundPlace {
 }
 
 impl FoundPlace {
-    /// Looks for a zone with the code, then for coordinates, then for names. The first lookup in a layer reads it whole.
-    pub(super) fn of(layer: &ZoningLayer, asked: &str) -> Result<Self, LayerReadError> {
+    /// The zone with this code, found without the layer's areas.
+    pub(super) fn of_code(entry: &LayerEntry, asked: &str) -> Option<Self> {
+        entry.zones.iter().position(|zone| zone.code.eq_ignore_ascii_case(asked)).map(Self::Zone)
+    }
+
+    /// Looks for coordinates, then for names. The first lookup in a layer reads it whole.
+    pub(super) fn within(layer: &ZoningLayer, asked: &str) -> Result<Self, LayerReadError> {
         let entry = layer.entry();
-        let asked = asked.trim();
-        if let Some(zone) = entry.zones.iter().position(|zone| zone.code.eq_ignore_ascii_case(asked)) {
-            return Ok(Self::Zone(zone));
-        }
         if let Some(at) = coordinates(asked, entry.bbox) {
             if !entry.bbox.contains(at) {
                 return Ok(Self::Outside(at));

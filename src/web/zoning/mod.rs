@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use ::http::StatusCode;
 use hornbook_corpus::ids::ShortCode;
-use hornbook_corpus::zoning::catalogue::LayerEntry;
+use hornbook_corpus::zoning::catalogue::{LayerEntry, ZoningLayer};
 use hornbook_corpus::zoning::layer::LayerStatus;
 use maud::{Markup, html};
 
@@ -129,13 +129,20 @@ pub(super) async fn of_layer(mut opened: OpenPage<'_>, short_code: &str) -> Resu
     Ok(opened.answer(response::page(StatusCode::OK, html, CachePolicy::Revalidate)))
 }
 
-/// The first lookup in a layer reads all of it, on a thread for heavy work.
+/// A zone's own code is looked up at once. Anything else may read the whole layer, on a thread for heavy work.
 async fn found(opened: &OpenPage<'_>, short_code: ShortCode, asked: String) -> Result<FoundPlace, ApiError> {
+    if let Some(zone) = FoundPlace::of_code(layer_of(&opened.corpus, &short_code)?.entry(), &asked) {
+        return Ok(zone);
+    }
     let corpus = Arc::clone(&opened.corpus);
     let find = move || {
-        let layer = corpus.snapshot().zoning.layer(&short_code);
-        let layer = layer.ok_or_else(|| ApiError::internal(format!("the layer of {short_code} is missing")))?;
-        FoundPlace::of(layer, &asked).map_err(|error| ApiError::internal(format!("{short_code}: {error}")))
+        let found = FoundPlace::within(layer_of(&corpus, &short_code)?, &asked);
+        found.map_err(|error| ApiError::internal(format!("{short_code}: {error}")))
     };
     opened.shell.service.heavy(find).await
+}
+
+fn layer_of<'c>(corpus: &'c Corpus, short_code: &ShortCode) -> Result<&'c ZoningLayer, ApiError> {
+    let layer = corpus.snapshot().zoning.layer(short_code);
+    layer.ok_or_else(|| ApiError::internal(format!("the layer of {short_code} is missing")))
 }
