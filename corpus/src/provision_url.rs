@@ -5,11 +5,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::citation::{Citation, Locator, Unit};
 
-/// A template that was checked.
+/// One or more templates that were checked. A provision has the address of the first that fits it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct ProvisionUrl {
-    template: String,
+#[serde(try_from = "WrittenTemplates", into = "WrittenTemplates")]
+pub struct ProvisionUrl(Vec<UrlTemplate>);
+
+/// One template as a string, several as a list.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum WrittenTemplates {
+    One(String),
+    Several(Vec<String>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct UrlTemplate {
+    text: String,
     pieces: Vec<Piece>,
 }
 
@@ -28,6 +39,8 @@ enum UrlField {
     Number,
     /// The part of the number with this place, counted from 1, between hyphens.
     NumberPart(usize),
+    /// The number with hyphens in place of its full stops.
+    HyphenatedNumber,
     /// The title in the citation.
     Title,
     /// The number of the container of this level.
@@ -42,27 +55,43 @@ pub enum InvalidProvisionUrl {
     )]
     NoAddress,
     #[error(
-        "provision_url cannot be used: in braces there may be {{number}}, a part of it such as {{number.1}}, or a level such as {{title}}, each with a width such as {{number:5}}"
+        "provision_url cannot be used: in braces there may be {{number}}, a part of it such as {{number.1}}, {{number-}}, or a level such as {{title}}, each with a width such as {{number:5}}"
     )]
     UnknownField,
     #[error(
         "provision_url cannot be used: it must contain {{number}} or the last of its parts, or several provisions would have one address"
     )]
     NoNumber,
+    #[error("provision_url cannot be used: the list is empty")]
+    NoTemplate,
 }
 
-impl From<ProvisionUrl> for String {
+impl From<ProvisionUrl> for WrittenTemplates {
     fn from(url: ProvisionUrl) -> Self {
-        url.template
+        let mut texts: Vec<String> = url.0.into_iter().map(|template| template.text).collect();
+        if texts.len() == 1 { Self::One(texts.remove(0)) } else { Self::Several(texts) }
     }
 }
 
-impl TryFrom<String> for ProvisionUrl {
+impl TryFrom<WrittenTemplates> for ProvisionUrl {
     type Error = InvalidProvisionUrl;
 
-    fn try_from(template: String) -> Result<Self, InvalidProvisionUrl> {
+    fn try_from(written: WrittenTemplates) -> Result<Self, InvalidProvisionUrl> {
+        let texts = match written {
+            WrittenTemplates::One(text) => vec![text],
+            WrittenTemplates::Several(texts) if texts.is_empty() => return Err(InvalidProvisionUrl::NoTemplate),
+            WrittenTemplates::Several(texts) => texts,
+        };
+        texts.into_iter().map(UrlTemplate::try_from).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+impl TryFrom<String> for UrlTemplate {
+    type Error = InvalidProvisionUrl;
+
+    fn try_from(text: String) -> Result<Self, InvalidProvisionUrl> {
         let mut pieces = Vec::new();
-        let mut rest = template.as_str();
+        let mut rest = text.as_str();
         while let Some((literal, field)) = rest.split_once('{') {
             let (field, after) = field.split_once('}').ok_or(InvalidProvisionUrl::UnknownField)?;
             pieces.extend([Piece::Literal(literal.to_owned()), Piece::field(field)?]);
@@ -74,16 +103,13 @@ impl TryFrom<String> for ProvisionUrl {
             Piece::Value { .. } => None,
         });
         let is_graphic = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'}' | b'"' | b'<' | b'>');
-        let is_web = template.starts_with("https://") || template.starts_with("http://");
+        let is_web = text.starts_with("https://") || text.starts_with("http://");
         if !is_web || !literals.flatten().all(is_graphic) {
             return Err(InvalidProvisionUrl::NoAddress);
         }
-        let names_provision =
-            |piece: &Piece| matches!(piece, Piece::Value { field: UrlField::Number | UrlField::NumberPart(2..), .. });
-        if !pieces.iter().any(names_provision) {
-            return Err(InvalidProvisionUrl::NoNumber);
-        }
-        Ok(Self { template, pieces })
+        let made = Self { text, pieces };
+        let names_provision = |field: &UrlField| matches!(field, UrlField::NumberPart(2..)) || field.is_whole_number();
+        if made.fields().any(names_provision) { Ok(made) } else { Err(InvalidProvisionUrl::NoNumber) }
     }
 }
 
@@ -99,6 +125,7 @@ impl Piece {
         };
         let field = match name.split_once('.') {
             None if name == "number" => UrlField::Number,
+            None if name == "number-" => UrlField::HyphenatedNumber,
             None if name == "title" => UrlField::Title,
             None if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase()) => {
                 UrlField::Container(name.to_owned())
@@ -113,11 +140,28 @@ impl Piece {
     }
 }
 
+impl UrlField {
+    fn is_whole_number(&self) -> bool {
+        matches!(self, Self::Number | Self::HyphenatedNumber)
+    }
+}
+
 impl ProvisionUrl {
     /// The address of the section with this citation. `container` gives the number of its container of a
-    /// level. `None` if the template does not fit: appendices, ranges and parts have no address, nor has
+    /// level. `None` if no template fits: appendices, ranges and parts have no address, nor has
     /// a number of other parts or without the digits that are padded.
     pub fn address(&self, citation: &Citation, container: impl Fn(&str) -> Option<String>) -> Option<String> {
+        self.0.iter().find_map(|template| template.address(citation, &container))
+    }
+
+    /// Whether an address depends on the containers of the provision.
+    pub fn has_containers(&self) -> bool {
+        self.0.iter().flat_map(UrlTemplate::fields).any(|field| matches!(field, UrlField::Container(_)))
+    }
+}
+
+impl UrlTemplate {
+    fn address(&self, citation: &Citation, container: impl Fn(&str) -> Option<String>) -> Option<String> {
         let Locator::Numbered { unit: Unit::Section, number, last: None, .. } = &citation.place else { return None };
         if citation.appendix || !self.fits_parts_of(number) {
             return None;
@@ -133,6 +177,7 @@ impl ProvisionUrl {
             };
             let value = match field {
                 UrlField::Number => number.to_string(),
+                UrlField::HyphenatedNumber => number.replace('.', "-"),
                 UrlField::NumberPart(place) => number.split('-').nth(place - 1)?.to_owned(),
                 UrlField::Title => citation.title.as_deref()?.to_owned(),
                 UrlField::Container(level) => container(level)?,
@@ -142,11 +187,6 @@ impl ProvisionUrl {
         Some(address)
     }
 
-    /// Whether an address depends on the containers of the provision.
-    pub fn has_containers(&self) -> bool {
-        self.fields().any(|field| matches!(field, UrlField::Container(_)))
-    }
-
     fn fields(&self) -> impl Iterator<Item = &UrlField> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Value { field, .. } => Some(field),
@@ -154,13 +194,15 @@ impl ProvisionUrl {
         })
     }
 
-    /// Whether the number has as many parts as the template names.
+    /// Whether the number has the parts that the template names, and no others unless the whole number is in it too.
     fn fits_parts_of(&self, number: &str) -> bool {
         let places = self.fields().filter_map(|field| match field {
             UrlField::NumberPart(place) => Some(*place),
             _ => None,
         });
-        places.max().is_none_or(|last| number.split('-').count() == last)
+        let Some(last) = places.max() else { return true };
+        let parts = number.split('-').count();
+        parts == last || (parts > last && self.fields().any(UrlField::is_whole_number))
     }
 }
 
@@ -193,8 +235,12 @@ mod tests {
     use super::*;
     use crate::citation::Grammar;
 
+    fn read(written: &str) -> Result<ProvisionUrl, InvalidProvisionUrl> {
+        WrittenTemplates::One(written.to_owned()).try_into()
+    }
+
     fn in_chapter(template: &str, citation: &str, chapter: Option<&str>) -> Option<String> {
-        let template = ProvisionUrl::try_from(template.to_owned()).unwrap();
+        let template = read(template).unwrap();
         let citation = Grammar::built_in().parse(citation).unwrap();
         template.address(&citation, |level| chapter.filter(|_| level == "chapter").map(str::to_owned))
     }
@@ -254,6 +300,35 @@ mod tests {
     }
 
     #[test]
+    fn a_part_beside_the_whole_number_fits_numbers_of_more_parts() {
+        let code = "https://x.example/Title{number.1}/T{number.1}CH{chapter}/SECT{number}";
+        let address = |citation| in_chapter(code, citation, Some("1"));
+        assert_eq!(address("Idaho Code § 6-303").as_deref(), Some("https://x.example/Title6/T6CH1/SECT6-303"));
+        assert_eq!(address("Idaho Code § 28-1-101").as_deref(), Some("https://x.example/Title28/T28CH1/SECT28-1-101"));
+    }
+
+    #[test]
+    fn a_number_may_have_hyphens_for_its_full_stops() {
+        let code = "https://x.example/mcl-{number-}";
+        assert_eq!(address(code, "MCL 750.81a").as_deref(), Some("https://x.example/mcl-750-81a"));
+    }
+
+    #[test]
+    fn the_first_template_that_fits_gives_the_address() {
+        let written = r#"["https://x.example/{title:2}/{chapter:3}/{number:5}", "https://x.example/{title:2}/{number.1:3}/{number.2:5}"]"#;
+        let code: ProvisionUrl = serde_json::from_str(written).unwrap();
+        let address = |citation: &str, chapter: Option<&str>| {
+            let citation = Grammar::built_in().parse(citation).unwrap();
+            code.address(&citation, |level| chapter.filter(|_| level == "chapter").map(str::to_owned))
+        };
+        assert_eq!(address("9 V.S.A. § 4451a", Some("137")).as_deref(), Some("https://x.example/09/137/04451a"));
+        assert_eq!(address("9A V.S.A. § 2-316", None).as_deref(), Some("https://x.example/09A/002/00316"));
+        assert_eq!(address("9 V.S.A. § 4451a", None), None);
+        assert_eq!(serde_json::to_string(&code).unwrap(), written.replace(", ", ","));
+        assert!(serde_json::from_str::<ProvisionUrl>("[]").is_err());
+    }
+
+    #[test]
     fn invalid_templates_are_refused() {
         let refused = [
             ("law.example/{number}", InvalidProvisionUrl::NoAddress),
@@ -267,9 +342,10 @@ mod tests {
             ("https://x/{number:0}", InvalidProvisionUrl::UnknownField),
             ("https://x/{number:99}", InvalidProvisionUrl::UnknownField),
             ("https://x/{chapter.1}", InvalidProvisionUrl::UnknownField),
+            ("https://x/{chapter-}", InvalidProvisionUrl::UnknownField),
         ];
         for (template, why) in refused {
-            assert_eq!(ProvisionUrl::try_from(template.to_owned()), Err(why), "{template}");
+            assert_eq!(read(template), Err(why), "{template}");
         }
     }
 }
