@@ -73,7 +73,7 @@ help:
 	@echo 'make words         build every plan for the real files in SOURCES, and fail if a word of a source is lost in its snapshot'
 	@echo 'make conformance   check the running service against its OpenAPI document and the public suite of the Model Context Protocol'
 	@echo 'make browser       walk the pages with a browser: light, dark, phone, keyboard, without scripts; installs chromium from Debian'
-	@echo 'make lighthouse    audit every kind of page with Lighthouse: accessibility and best practices at least 95; installs chromium'
+	@echo 'make lighthouse    audit every kind of page with Lighthouse: accessibility and best practices at least 95, with PERFORMANCE=1 performance instead; installs chromium'
 	@echo 'make bench-corpus  build and measure snapshots of real law from SOURCES ($(SOURCES))'
 
 fuzz:
@@ -235,7 +235,7 @@ browser:
 	tests/browser/run $(HORNBOOK)
 
 lighthouse:
-	tests/browser/lighthouse/run $(HORNBOOK)
+	tests/browser/lighthouse/run $(if $(PERFORMANCE),--performance) $(HORNBOOK)
 
 bench-corpus:
 	cargo bench --bench corpus -- --sources $(SOURCES)
