@@ -9,13 +9,14 @@ use hornbook_search::{Engine, LawOnDay, SearchError};
 
 use crate::attribution::attribute;
 use crate::brief::{Brief, BriefBlockKind, BriefError, FINDINGS_MAX};
+use crate::brief_context::{BriefContext, FullCitation};
 use crate::check_citations::{LabelCache, check_citation};
 use crate::check_quotations::QuotationChecker;
 use crate::other_sources::other_sources;
 use crate::quotations::MarkedPassages;
 use crate::report::{CheckOptions, CheckReport, Finding};
 use crate::sentences::sentences;
-use crate::short_forms::{BriefContext, FullCitation, short_forms};
+use crate::short_forms::short_forms;
 use crate::sources::{BlockItem, BriefCitation, FoundQuotation, NamedSource, ReadBlock, ShortForm, any_overlaps};
 
 /// The citations and quotations of a document.

@@ -10,6 +10,7 @@
 
 mod attribution;
 mod brief;
+mod brief_context;
 mod check_citations;
 mod check_quotations;
 mod compare;

@@ -11,6 +11,7 @@
 //! popular names), then the rest.
 
 mod act_section;
+mod act_table;
 mod acts;
 mod constitution;
 mod container;

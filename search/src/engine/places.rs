@@ -3,7 +3,8 @@
 use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::ranges::OrdinalRanges;
 
-use super::{Engine, SearchTerms, always_scored, nodes_in_ranges};
+use super::retrieval::always_scored;
+use super::{Engine, SearchTerms};
 use crate::error::SearchError;
 use crate::filter::SearchScope;
 use crate::keyword::KeywordFound;
@@ -73,4 +74,9 @@ impl Engine {
         let is_not_loaded = place.effect == PlaceMeaning::IsNotLoaded;
         is_not_loaded.then(|| self.places.get(place.named.place).name.clone())
     }
+}
+
+/// The given nodes that are in the ranges.
+fn nodes_in_ranges(ranges: &OrdinalRanges, nodes: &[u32]) -> Vec<u32> {
+    nodes.iter().copied().filter(|&node| ranges.contains(node)).collect()
 }
