@@ -54,17 +54,19 @@ fn section(change: &ListedChange, differences: &[TextDifference]) -> Markup {
                 ", " (change.date.sentence())
                 @for act in &change.acts { "; " (act) }
             }
-            @if !differences.is_empty() { (side_by_side(differences)) }
+            @if !differences.is_empty() { (side_by_side([&html! {}, &html! {}], differences)) }
         }
     }
 }
 
-/// Two wordings beside each other, with the words marked that only one of them has.
-pub fn side_by_side(differences: &[TextDifference]) -> Markup {
+/// Two wordings beside each other, each below its heading, with the words marked that only one of them has.
+pub fn side_by_side(headings: [&Markup; 2], differences: &[TextDifference]) -> Markup {
     html! {
         div.wordings {
-            div { (wording(differences, TextDifferenceKind::Removed)) }
-            div { (wording(differences, TextDifferenceKind::Added)) }
+            @for (heading, own) in headings.into_iter().zip([TextDifferenceKind::Removed, TextDifferenceKind::Added]) {
+                div { (heading) }
+                div.words { (wording(differences, own)) }
+            }
         }
     }
 }

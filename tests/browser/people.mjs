@@ -50,9 +50,13 @@ await seen(person, "Waiting for approval");
 await shoot(person, "settings-waiting");
 
 await operator.goto(base + "/operator");
-await operator.fill("#preview", "security deposit");
+await operator.fill("#search-preview", "security deposit");
 await operator.click("main button:has-text('Search and explain')");
 await seen(operator, "kind of query");
+await operator.setViewportSize(PHONE.viewport);
+const { left, right } = await operator.locator("#search-preview").evaluate((field) => field.getBoundingClientRect());
+assert.ok(left >= 0 && right <= PHONE.viewport.width, `the field is from ${left} to ${right}`);
+await operator.setViewportSize(LOOKS.dark.viewport);
 await shoot(operator, "operator-search");
 await operator.goto(base + "/operator?account=jane");
 await seen(operator, "jane@example.org");

@@ -227,7 +227,23 @@ await test("on a phone the filters are a tap away, and the documentation is read
   for (const path of [pages.docs, ...(await docsPages(page))]) {
     await page.goto(path);
     assert.deepEqual(await cutOff(page), [], path);
+    await assertWithinWindow(page, "main h1");
   }
+  await close(page);
+});
+
+await test("on a phone each of two wordings is directly below its day", async () => {
+  const page = await visitor(open, PHONE);
+  await page.goto(pages.history);
+  const places = await page.locator(".wordings > *").evaluateAll((parts) => parts.map((part) => {
+    const { top, bottom } = part.getBoundingClientRect();
+    return { top, bottom, words: part.textContent };
+  }));
+  assert.equal(places.length, 4);
+  assert.match(places[0].words, /2024/);
+  assert.match(places[1].words, /lessor/);
+  assert.match(places[3].words, /landlord/);
+  for (const [above, below] of [[0, 1], [1, 2], [2, 3]]) assert.ok(places[above].bottom <= places[below].top, JSON.stringify(places));
   await close(page);
 });
 

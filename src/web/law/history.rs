@@ -88,16 +88,17 @@ async fn compared(
             Err(why) => p.banner role="alert" { (sentence(why)) },
             Ok(DiffReply { is_same: true, .. }) => p { "The words are the same on both days." },
             Ok(reply) => {
-                div.wordings {
-                    @for wording in [&reply.from, &reply.to] {
-                        p.also {
-                            strong { (written_day(wording.day)) } ": " (UntrustedText(&wording.citation)) " "
-                            (UntrustedText(&wording.heading)) ", " (wording.status.as_str())
-                        }
-                    }
-                }
-                (side_by_side(&reply.differences))
+                (side_by_side([&heading(&reply.from), &heading(&reply.to)], &reply.differences))
             }
         }
     })
+}
+
+fn heading(wording: &DatedWording) -> Markup {
+    html! {
+        p.also {
+            strong { (written_day(wording.day)) } ": " (UntrustedText(&wording.citation)) " "
+            (UntrustedText(&wording.heading)) ", " (wording.status.as_str())
+        }
+    }
 }

@@ -58,8 +58,8 @@ pub(super) async fn shown(shared: &OperatorContext, seen: &PageRequest<'_>) -> R
 pub(super) fn form(query: &str, mode: Mode, is_exact: bool) -> Markup {
     html! {
         form.entry method="get" action=(PATH) {
-            label for="preview" { "Query" }
-            input #preview type="text" name="q" value=(query) required maxlength="1000";
+            label for="search-preview" { "Query" }
+            input #search-preview type="text" name="q" value=(query) required maxlength="1000";
             label { "By "
                 select name="mode" {
                     @for one in Mode::ALL { option value=(one.name()) selected[one == mode] { (one.meaning()) } }
