@@ -33,6 +33,16 @@ impl ListedNumber {
             && first.first.as_bytes().iter().take_while(|byte| byte.is_ascii_digit()).count() == number.len();
         std::ptr::eq(self, first) || !is_plain || alike
     }
+
+    /// Whether both numbers have parts, with the same signs between them: `38.05.055` and `38.05.057`. Such a number is
+    /// of the same code, even without a mark before the list.
+    fn has_parts_like(&self, first: &Self) -> bool {
+        let signs = |number: &Self| -> Vec<u8> {
+            number.first.as_bytes().iter().copied().filter(|byte| !byte.is_ascii_alphanumeric()).collect()
+        };
+        let own = signs(self);
+        !own.is_empty() && own == signs(first)
+    }
 }
 
 /// Which numbers a list may contain.
@@ -121,7 +131,7 @@ pub(super) fn read_list(
     let mut end = skip_et_seq(text, first.end);
     let mut entries = vec![first];
     while entries.len() < LIST_MAX {
-        let Some(next) = next_in_list(text, end, expected) else { break };
+        let Some(next) = next_in_list(text, end, expected, &entries[0]) else { break };
         end = skip_et_seq(text, next.end);
         entries.push(next);
     }
@@ -174,7 +184,12 @@ fn skip_note(text: CitationText<'_>, pos: usize) -> Option<usize> {
 
 /// Reads the next number of a list, as in `, 5`, `and 7` or `, § 9`. A number that begins another citation
 /// (`, 5 U.S.C. § 552`) is rejected because of the text after it.
-fn next_in_list(text: CitationText<'_>, end: usize, expected: Expected<'_>) -> Option<ListedNumber> {
+fn next_in_list(
+    text: CitationText<'_>,
+    end: usize,
+    expected: Expected<'_>,
+    first: &ListedNumber,
+) -> Option<ListedNumber> {
     let separator = text.skip_spaces(end);
     let mut pos = separator;
     if matches!(text.folded_at(pos), b',' | b';') {
@@ -189,6 +204,7 @@ fn next_in_list(text: CitationText<'_>, end: usize, expected: Expected<'_>) -> O
         return None;
     }
     let mut expected = expected;
+    let mut goes_on = expected.mark == NumberMark::Many || expected.alternatives;
     if text.folded_at(pos) == SECTION_SIGN {
         // In `chapter 1, § 223` the section is not part of the list of chapters.
         let (mark, unit, after) = read_mark(text, pos)?;
@@ -196,8 +212,9 @@ fn next_in_list(text: CitationText<'_>, end: usize, expected: Expected<'_>) -> O
             return None;
         }
         expected.mark = mark;
+        goes_on = true;
         pos = text.skip_spaces(after);
-    } else if expected.mark != NumberMark::Many && !expected.alternatives {
+    } else if !goes_on && expected.mark != NumberMark::None {
         return None;
     }
     if !text.folded_at(pos).is_ascii_digit() {
@@ -207,7 +224,8 @@ fn next_in_list(text: CitationText<'_>, end: usize, expected: Expected<'_>) -> O
     // A number before a capitalised word is more likely a title or a count than a section.
     let after = text.skip_spaces(entry.end);
     let continues = after > entry.end && text.folded_at(after).is_ascii_uppercase();
-    (!continues).then_some(entry)
+    let is_alike = entry.has_parts_like(first);
+    ((goes_on && !continues) || is_alike).then_some(entry)
 }
 
 /// The last part of a number, or of the two numbers of a range: `.04C(1)`, `.03—.06`.
