@@ -135,7 +135,8 @@ pub(super) fn fuse(candidates: &mut [Candidate], weights: &Weights) {
     let over = |near: Option<SpaceResult>, max: f32| near.map_or(0.0, |near| (near.similarity / max).max(0.0));
     for candidate in candidates.iter_mut() {
         let keyword = candidate.keyword.map_or(0.0, |score| (score / keyword_max.max(1e-6)).min(1.0));
-        let cited_by = ((candidate.cited_by as f32).ln_1p() / CITED_BY_MAX.ln_1p()).min(1.0);
+        // Squared: what a hundred cite is known, what three cite is not.
+        let cited_by = ((candidate.cited_by as f32).ln_1p() / CITED_BY_MAX.ln_1p()).min(1.0).powi(2);
         let features = &mut candidate.features;
         features.set(RankingFeature::Keyword, keyword);
         features.set(RankingFeature::Similarity, over(candidate.near, near_max));

@@ -177,7 +177,7 @@ impl Tuning {
             encoded: 0.3,
             in_a_row: 0.0,
             heading: 0.5,
-            cited_by: 0.1,
+            cited_by: 0.2,
             chunk_candidates: 160,
         },
         topic: KindTuning {
@@ -199,7 +199,7 @@ impl Tuning {
                 encoded: 0.4,
                 in_a_row: 0.0,
                 heading: 0.5,
-                cited_by: 0.1,
+                cited_by: 0.2,
                 chunk_candidates: 160,
             },
             topic: KindTuning {
