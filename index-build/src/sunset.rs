@@ -34,7 +34,7 @@ fn ending(text: &str, kinds: &'static str) -> Option<(String, Effect)> {
         return None;
     }
     let sentence = Pattern::fixed(&format!(
-        r"(?m)^(?:\(?\w{{1,4}}[.)] ?)?(?:[A-Z][A-Za-z ]{{2,40}}\.[—– -]+)?(?P<sentence>This (?P<kind>{kinds}) (?:{})(?: on| as of| effective| effective on)? (?:(?P<years>\d{{1,2}}) years (?:from|after) )?(?P<day>{DATE})(?:, when it shall [^.]*)?)\.$",
+        r"(?m)^(?:\(?\w{{1,4}}[.)] ?)?(?:[A-Z][A-Za-z ]{{2,40}}\.[—– -]+)?(?P<sentence>This (?P<kind>{kinds}) (?:{})(?: on| as of|,? effective|,? effective on)? (?:(?P<years>\d{{1,2}}) years (?:from|after) )?(?P<day>{DATE})(?:, when it shall [^.]*)?)\.$",
         [
             r"(?:is|shall be) (?:automatically )?(?P<repealed>repealed)",
             r"(?:shall |will )?(?:automatically )?(?:expires?|terminates?|sunsets?)",
@@ -74,6 +74,7 @@ mod tests {
     fn a_sunset_sentence_gives_the_last_day() {
         for (text, to, then) in [
             ("(a) One.\n(g) This section is repealed effective June 30, 2025.", "2025-06-30", Status::Repealed),
+            ("(5) This section is repealed, effective September 1, 2025.", "2025-09-01", Status::Repealed),
             ("(2) This section is repealed January 1, 2017.", "2017-01-01", Status::Repealed),
             ("C. This section shall expire on July 1, 2023.", "2023-07-01", Status::Expired),
             ("(3)This section expires July 1, 2029.", "2029-07-01", Status::Expired),

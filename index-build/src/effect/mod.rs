@@ -229,12 +229,12 @@ fn follows(last: &str, next: &str) -> bool {
 /// `Section 753 effective until July 1, 2022; see also ...`, `Section repealed July 1, 2022. L 2020, c 4, §2.`
 fn without_lead_and_tail(words: &str) -> &str {
     let words = Pattern::fixed(
-        r"(?i)^(?:this )?(?:section|sec\.|§|article|chapter|subchapter|part|title)(?: [\w.:-]*\d[\w.:-]*)?(?: is)? ",
+        r"(?i)^(?:note: |editor.s note: )?(?:this version of )?(?:this )?(?:section|sec\.|§|article|chapter|subchapter|part|title)(?: [\w.:-]*\d[\w.:-]*)?(?: is)? ",
     )
     .find(words)
     .map_or(words, |lead| &words[lead.end()..]);
     let tail = Pattern::fixed(concat!(
-        r"[;,.]? (?i:see also) .*$|\. L (?:Sp )?\d{4},? c \d[^.]*\.?$",
+        r"[;,.]? (?i:see,? also),? .*$|\. L (?:Sp )?\d{4},? c \d[^.]*\.?$",
         // A reference to a note that explains the day.
         r"|(?:[;,.]| ?[—–-]) ?(?i:see (?:the )?(?:[\w/’']+ ){0,3}notes?)\.?$",
         r"|,? (?i:this section (?:will|shall) read(?: as follows)?:?)$",
@@ -252,7 +252,8 @@ fn is_about_validity(remark: &str) -> bool {
         r"|repeal(?:ed)?,? (?:effective|on)\b|repealed \d{1,2}/|renumbered (?:to|from) [^,]+, effective\b",
         r"|for (?:contingent |delayed )?(?:effective|expiration|termination|repeal)\b|for contingent\b",
         r"|see (?:editor.s notes?|effective date)\b|proposed amendment\b",
-        r"|(?:this )?(?:section|§)(?: [\w.:-]*\d[\w.:-]*)? (?:is )?(?:effective|expires|terminates|repealed (?:on )?[A-Z][a-z]+ \d+)\b",
+        r"|(?:note: |editor.s note: )?(?:this version of )?(?:this )?(?:section|§)(?: [\w.:-]*\d[\w.:-]*)? (?:is )?",
+        r"(?:effective|expires|terminates|repealed,? (?:effective|upon|(?:on )?[A-Z][a-z]+ \d+))\b",
         r"|repeal (?:and reenactment |of section )+on\b",
         r"|text of (?:sub)?section (?:effective|until)\b",
         // Several acts of one session, each unaware of the others: every wording is law, as far as possible.

@@ -43,7 +43,8 @@ impl ListLabels {
             })
             .collect();
         let by_id: Option<Vec<&str>> = by_id.as_ref().map(|by_id| by_id.iter().map(AsRef::as_ref).collect());
-        let Some(by_id) = by_id.filter(|by_id| by_id.iter().ne(&by_position)) else {
+        let adds = |by_id: &Vec<&str>| by_id.iter().ne(&by_position) && !count_lists(by_id, &by_position, style);
+        let Some(by_id) = by_id.filter(adds) else {
             return Self::checked(by_position, &items, style);
         };
         if !are_nested(&by_id, &by_position, &items) && are_consistent(&by_id, style) {
@@ -142,6 +143,20 @@ fn without_earlier(label: &str) -> &str {
 fn letter_of_code(label: &str, style: &str) -> Option<String> {
     let code = label.parse::<u8>().ok().filter(|_| matches!(style, "a" | "A"))?;
     char::from(code).is_ascii_alphabetic().then(|| char::from(code).to_string())
+}
+
+/// Whether the ids of a numbered list have the number of the list before each position but the first: `1`, `12`, `13`.
+fn count_lists(by_id: &[&str], by_position: &[String], style: &str) -> bool {
+    let [first, others @ ..] = by_id else { return false };
+    let list = |(id, position): (&&str, &String)| {
+        let list = id.strip_suffix(position.as_str()).filter(|list| !list.is_empty());
+        list.and_then(|list| list.parse::<u32>().ok())
+    };
+    let mut lists = others.iter().zip(by_position.iter().skip(1)).map(list);
+    let Some(Some(number)) = lists.next() else { return false };
+    style == "1"
+        && by_position.first().is_some_and(|position| position == first)
+        && lists.all(|list| list == Some(number))
 }
 
 /// Whether a program that generated the ids treated items that contain a list as parents of the
@@ -300,6 +315,13 @@ mod tests {
         for other in ["(b) The", "(1.5) The", "(a)", "The (a) one"] {
             assert_eq!(printed(&format!("<ol type=a><li>{other}</ol>")).1, [false], "{other}");
         }
+    }
+
+    #[test]
+    fn the_number_of_a_list_is_no_label() {
+        assert_eq!(of_ids("1", &["1", "12", "13", "14"]), sure("1 2 3 4"));
+        assert_eq!(of_ids("1", &["1", "22"]), sure("1 2"));
+        assert_eq!(of_ids("1", &["1", "12", "23"]), sure("1 12 23"), "two lists");
     }
 
     #[test]

@@ -41,6 +41,7 @@ mod state_json;
 mod state_json_words;
 mod state_key_compare;
 mod state_plans;
+mod state_readings;
 mod stray_words;
 mod stripped;
 mod table_spans;

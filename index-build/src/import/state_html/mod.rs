@@ -112,7 +112,7 @@ impl<'a> StateHtmlReader<'a> {
         if name == "h1" {
             return 0;
         }
-        let known = self.settings.levels.iter().position(|level| class == Some(level.as_str()));
+        let known = self.settings.levels.iter().position(|level| class.unwrap_or_default() == level);
         known.map_or(self.settings.levels.len() + 1, |level| level + 1)
     }
 

@@ -52,16 +52,23 @@ impl StateHtmlSection {
         let after = match if by_lead.is_some() { None } else { by_form() } {
             Some(last) => section.set_around_credit(blocks, last + 1, settings),
             None => {
-                section.set_law(&blocks[..end], settings);
+                let behind = &blocks[end + by_lead.as_ref().map_or(0, |led| led.blocks)..];
+                let resumed = if by_lead.is_some() { resumed_law(behind, settings) } else { 0 };
+                let law: Vec<HtmlPart<'_>> = blocks[..end].iter().chain(&behind[..resumed]).copied().collect();
+                section.set_law(&law, settings);
+                if let Some(first) = behind[..resumed].first() {
+                    section
+                        .warn_doubtful_end(first, "behind the source credit, and articles follow; it is kept as law");
+                }
                 if by_lead.is_none() {
                     section.credit = cut_last_line(&mut section.text, &mut section.layout, settings);
                 }
-                &blocks[end + usize::from(by_lead.is_some())..]
+                &behind[resumed..]
             }
         };
-        if let (None, Some((lead, credit))) = (&section.credit, by_lead) {
-            section.introduce(&lead);
-            section.credit = Some(credit);
+        if let (None, Some(led)) = (&section.credit, by_lead) {
+            section.introduce(&led.lead);
+            section.credit = Some(led.credit);
         }
         section.copies = doubled_items::remove(&mut section.text, &mut section.layout);
         section.end_by_remarks();
@@ -200,10 +207,23 @@ impl StateHtmlSection {
         }
     }
 
+    /// Takes the editor's remark on the whole section from the start of its law: `[Editor's note: This section is effective
+    /// July 1, 2023.]`
+    fn take_editors_remark(&mut self) {
+        let form = Pattern::fixed(r"^\[(Editor.s note: This (?:version of this )?section is [^\]]{2,300})\] ?");
+        let Some(found) = form.captures(self.text.split('\n').next().unwrap_or_default()) else { return };
+        let Some(effect) = effect::read(&found[1]) else { return };
+        let end = found[0].len();
+        self.effect = std::mem::take(&mut self.effect).and(effect);
+        let end = if self.text[end..].starts_with('\n') { end + 1 } else { end };
+        cut(&mut self.text, &mut self.layout, 0, end);
+    }
+
     /// Adds the effective time that the text states. If a remark says that a section is repealed
     /// from a day, the release prints the wording before that day and, without text, the repealed
     /// section after it.
     fn end_by_remarks(&mut self) {
+        self.take_editors_remark();
         self.effect = std::mem::take(&mut self.effect).and(effect::of_text(&self.text));
         if self.text.is_empty() && self.effect.from.is_none() && self.effect.then == Some(Status::Repealed) {
             self.effect.from = self.effect.to.take();
@@ -358,7 +378,10 @@ fn lead_in(part: &HtmlPart<'_>) -> Option<String> {
 
 /// The start of a source credit at the end of a text, as in older releases: `(1984, c. 611; 2012, cc. 78, 84.)`
 fn credit_at_end(text: &str) -> Option<usize> {
-    let form = r"\( ?(?:Code \d{4},?|R\. P\.(?: \d{4})?,|(?:Acts )?(?:1[6-9]|20)\d\d(?:,| Sp\. Sess\.))[^()]*(?:\([^()]*\)[^()]*)*\)$";
+    let form = concat!(
+        r"\( ?(?:Code \d{4},?|R\. P\.(?: \d{4})?,|R\.C\., c\.|Rev\., s|(?:Acts )?(?:1[6-9]|20)\d\d",
+        r"(?:,| Sp\. Sess\.|-\d{2,3}, (?:c|s)\.| \(Reg\. Sess\.[^()]*\)))[^()]*(?:\([^()]*\)[^()]*)*\)$",
+    );
     Pattern::fixed(form).find(text).map(|found| found.start())
 }
 
@@ -390,11 +413,29 @@ fn words_of(part: &HtmlPart<'_>) -> String {
     }
 }
 
-/// The source credit, if a block begins with its lead and names acts.
+/// The source credit, if a block begins with its lead and names acts, or if the lead is the heading of the next block.
 fn credit_at(blocks: &[HtmlPart<'_>], at: usize, settings: &StateHtmlSettings) -> Option<LedCredit> {
-    let is_last = || blocks.get(at + 1).is_none_or(is_annotation_behind_credit);
-    let (lead, credit) = credit_lead(&blocks[at], settings)?;
-    (names_year(&credit) || (names_old_act(&credit) && is_last())).then_some((lead, credit))
+    let led =
+        credit_lead(&blocks[at], settings).or_else(|| credit_below(&blocks[at], blocks.get(at + 1)?, settings))?;
+    let is_last = || blocks.get(at + led.blocks).is_none_or(is_annotation_behind_credit);
+    (names_year(&led.credit) || (names_old_act(&led.credit) && is_last())).then_some(led)
+}
+
+/// The source credit below a heading: `Source:`, and the acts in the next paragraph.
+fn credit_below(heading: &HtmlPart<'_>, next: &HtmlPart<'_>, settings: &StateHtmlSettings) -> Option<LedCredit> {
+    let lead = lead(heading).filter(|lead| settings.credit.find(lead).is_some_and(|found| found.as_str() == lead))?;
+    is_paragraph(next).then(|| LedCredit { lead, credit: words_of(next), blocks: 2 })
+}
+
+/// How many blocks behind the source credit are law: compacts whose articles a release prints there. Before the first
+/// article, there may be the name of the compact and a sentence.
+fn resumed_law(behind: &[HtmlPart<'_>], settings: &StateHtmlSettings) -> usize {
+    let begins_article = Pattern::fixed(r"^(?:ARTICLE|Article) (?:I|1|ONE|One)\b");
+    let is_annotation =
+        |part: &&HtmlPart<'_>| begins_annotations(part, settings) || bold_lead(part, settings).is_some();
+    let end = behind.iter().position(|part| is_annotation(&part)).unwrap_or(behind.len());
+    let has_articles = behind[..end].iter().any(|part| begins_article.is_match(&words_of(part)));
+    if has_articles { end } else { 0 }
 }
 
 /// Whether a text names the year of an act: `2019`, or `L. 96` in Colorado.
@@ -409,8 +450,13 @@ fn names_old_act(credit: &str) -> bool {
     credit.len() <= BYTES_MAX && credit.contains(|c: char| c.is_ascii_digit()) && !has_words()
 }
 
-/// A source credit, and the words that introduce it.
-type LedCredit = (String, String);
+/// A source credit, the words that introduce it, and the number of blocks in which both are.
+#[derive(Debug)]
+struct LedCredit {
+    lead: String,
+    credit: String,
+    blocks: usize,
+}
 
 /// The text after the lead of a source credit. The lead is usually in bold, except where a section
 /// number in the credit is a link.
@@ -420,7 +466,8 @@ fn credit_lead(part: &HtmlPart<'_>, settings: &StateHtmlSettings) -> Option<LedC
     let groups = settings.credit.captures(&text).filter(|_| element.name() == "p")?;
     let found = groups.get(0).filter(|found| found.start() == 0)?;
     if let Some(own) = groups.get(1) {
-        return Some((text[..own.start()].to_owned(), text[own.start()..].trim_end().to_owned()));
+        let (lead, credit) = (text[..own.start()].to_owned(), text[own.start()..].trim_end().to_owned());
+        return Some(LedCredit { lead, credit, blocks: 1 });
     }
     let (lead, credit) = text.split_at(found.end());
     let bold = element.elements().next().filter(|first| matches!(first.name(), "b" | "strong")).map(Element::text);
@@ -428,7 +475,7 @@ fn credit_lead(part: &HtmlPart<'_>, settings: &StateHtmlSettings) -> Option<LedC
         Some(bold) => bold == lead,
         None => credit.starts_with(' '),
     };
-    is_lead.then(|| (lead.to_owned(), credit.trim_start().to_owned()))
+    is_lead.then(|| LedCredit { lead: lead.to_owned(), credit: credit.trim_start().to_owned(), blocks: 1 })
 }
 
 /// A heading of annotations: a heading element, or a paragraph that is entirely bold.

@@ -8,7 +8,7 @@ use crate::pattern::Pattern;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StateHtmlOptions {
-    /// Classes of the `h2` elements, outermost first.
+    /// Classes of the `h2` elements, outermost first. Empty is an element without a class.
     levels: Option<Vec<String>>,
     /// Matches the heading of a section. The first group is the number.
     section: Option<Pattern>,

@@ -49,7 +49,8 @@ pub(super) fn chain(number: &str, path: &str, settings: &StateJsonSettings) -> V
 /// Reads a part of a path: `title-title-20a-game-and-parks` is title 20A, Game and parks, and
 /// `title-chapter-1-oaths` is chapter 1.
 fn by_path(part: &str) -> Option<ContainerLabel> {
-    let (outer, rest) = part.split_once('-')?;
+    // A document of one section: `chapter-section-62-2-101`.
+    let (outer, rest) = part.split_once('-').filter(|(_, rest)| !rest.starts_with("section-"))?;
     let inner = rest.split_once('-').filter(|(inner, _)| levels::short(inner).is_some());
     let (level, rest) = inner.unwrap_or((outer, rest));
     let (first, heading) = rest.split_once('-').unwrap_or((rest, ""));

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::heading;
+use super::printed_pages;
 use super::repetition::{self, Deduplicated, UNPROVEN_REPETITION, WRITTEN_TWICE};
 use super::section::{PrintedWording, StateJsonSection};
 use super::settings::StateJsonSettings;
 use super::wording;
-use crate::effect::Effect;
+use crate::effect::{self, Effect};
 use crate::import::remark::named_status;
 use crate::pattern::Pattern;
 use crate::report::WarningKind;
@@ -57,8 +58,9 @@ pub(super) fn section(
 ) -> Result<StateJsonSection, String> {
     let mut unknown = BTreeMap::new();
     let text = settings.signs.read(&entry.text, &mut unknown);
+    let (text, of_pages) = printed_pages::without_feet(text, settings);
     let paragraphs: Vec<&str> = text.split('\n').map(str::trim).filter(|line| !line.is_empty()).collect();
-    let mut section = StateJsonSection::default();
+    let mut section = StateJsonSection { left_out: of_pages, ..StateJsonSection::default() };
     let (banner, paragraphs) = split_banner(&paragraphs);
     let paragraphs = without_running_heads(paragraphs, settings, &mut section);
     let opened = paragraphs.first().and_then(|first| heading::opening(first, settings));
@@ -69,8 +71,16 @@ pub(super) fn section(
     section.left_out.extend(undone.equal.iter().map(|&words| (WRITTEN_TWICE, words.to_owned())));
     section.left_out.extend(undone.doubtful.iter().map(|&words| (UNPROVEN_REPETITION, words.to_owned())));
     wording::read(&undone.lines, heading, settings, &mut section);
-    if let (Some(banner), Some(first)) = (banner, section.wordings.first_mut()) {
-        first.effect = std::mem::take(&mut first.effect).and(Effect::unknown(banner));
+    let is_coming = coming(&entry.number).is_some();
+    let remark = banner.or(is_coming.then_some(entry.number.as_str()));
+    if let (Some(remark), Some(first)) = (remark, section.wordings.first_mut()) {
+        let begins = Pattern::fixed(r"(?i) (EFFECTIVE [A-Z]{3,9} \d{1,2}, \d{4})$");
+        let start = begins.captures(remark).filter(|_| is_coming).and_then(|found| effect::read(&found[1]));
+        let effect = match start.filter(|start| !start.uncertain) {
+            Some(start) => Effect { remark: Some(remark.to_owned()), ..start },
+            None => Effect::unknown(remark),
+        };
+        first.effect = std::mem::take(&mut first.effect).and(effect);
     }
     if let [only] = &mut section.wordings[..]
         && only.credit.is_none()
@@ -79,6 +89,7 @@ pub(super) fn section(
         only.credit = Some(entry.history.trim().to_owned());
     }
     drop_contents(&mut section, entry);
+    section.wordings.iter_mut().for_each(printed_pages::remove_marks);
     Ok(section)
 }
 
@@ -117,10 +128,14 @@ fn name(
         Some((number, heading)) => (number.trim(), heading.trim()),
         None => (entry.number.trim(), entry.heading.trim()),
     };
-    let number = number.trim_end_matches(['.', ':']);
+    let number = coming(number).unwrap_or(number.trim_end_matches(['.', ':']));
     if settings.number.is_match(number) {
         section.number = number.to_owned();
         return Ok(heading.to_owned());
+    }
+    if let Some(by_address) = number_in_address(entry, settings) {
+        section.number = by_address.to_owned();
+        return Ok(String::new());
     }
     let by_text = opened.filter(|number| !settings.opening.is_empty() && settings.number.is_match(number));
     let Some(by_text) = by_text else {
@@ -131,6 +146,18 @@ fn name(
     let what = format!("'{}' is not a section number; the text belongs to '{by_text}'", entry.number);
     section.faults.push((WarningKind::JunkEntry, what));
     Ok(String::new())
+}
+
+/// The number of a wording that Michigan prints before it is law: `28.291.amended`, `400.803.new`.
+fn coming(number: &str) -> Option<&str> {
+    [".amended", ".new", ".added"].iter().find_map(|end| number.strip_suffix(end))
+}
+
+/// The number of an entry that is named after an edition, from its address: `.../article-2/section-62-2-101/`.
+fn number_in_address<'e>(entry: &'e StateJsonEntry, settings: &StateJsonSettings) -> Option<&'e str> {
+    settings.edition.as_ref().filter(|edition| edition.is_match(&entry.number))?;
+    let last = entry.source_url.trim_end_matches('/').rsplit('/').next()?;
+    last.strip_prefix("section-").filter(|number| settings.number.is_match(number))
 }
 
 fn name_unknown_signs(unknown: BTreeMap<char, usize>, section: &mut StateJsonSection) {

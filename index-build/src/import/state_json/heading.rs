@@ -3,7 +3,7 @@
 
 use super::section::{PrintedWording, StateJsonSection, effect_of};
 use super::settings::StateJsonSettings;
-use crate::effect;
+use crate::effect::{self, Effect};
 use crate::pattern::Pattern;
 use crate::report::WarningKind;
 
@@ -49,6 +49,7 @@ pub(super) fn without_heading(
         }
     }
     let is_only = lines.len() < 2;
+    let has_law = lines.iter().skip(1).any(|line| !settings.credit.is_match(line));
     let Some(first) = lines.first_mut() else { return lines };
     if let Some((heading, law)) = divided(first, place, wording, settings) {
         wording.heading = heading;
@@ -56,7 +57,10 @@ pub(super) fn without_heading(
     } else if let Some(rest) = after_heading(first, place, is_only, wording, section) {
         *first = take_remark_behind(rest, wording);
     }
-    if let Some((remark, rest)) = remark(first) {
+    if let Some(effect) = remark_alone(first).filter(|_| has_law) {
+        wording.effect = std::mem::take(&mut wording.effect).and(effect);
+        first.clear();
+    } else if let Some((remark, rest)) = remark(first) {
         wording.effect = std::mem::take(&mut wording.effect).and(effect_of(remark));
         *first = rest;
     }
@@ -76,7 +80,12 @@ fn divided(
     settings: &StateJsonSettings,
 ) -> Option<(String, String)> {
     let end = settings.heading_end.as_deref().filter(|_| place == HeadingPlace::AfterNumber)?;
-    let (heading, law) = line.split_once(end)?;
+    let parts = line.match_indices(end).map(|(at, _)| (&line[..at], &line[at + end.len()..]));
+    // Within a heading, blanks are on both sides: `Act — certain mandates —This section`.
+    let ends =
+        |(before, after): &(&str, &str)| before.ends_with('.') || after.starts_with(|next: char| !next.is_whitespace());
+    let (heading, law) = parts.into_iter().find(ends)?;
+    let heading = heading.trim_end_matches(['.', ',', ' ']);
     let is_heading = wording.heading.is_empty() && heading.len() <= HEADING_BYTES_MAX;
     is_heading.then(|| (heading.trim().to_owned(), law.trim_start().to_owned()))
 }
@@ -94,7 +103,8 @@ enum HeadingPlace {
 /// The text after the number on its line. If Idaho's act and code use different numbers, the line
 /// is `39-4117 [39-4119]. LIVE ...`
 fn after_number(line: &str, settings: &StateJsonSettings, number: &str) -> Option<String> {
-    let bare = line.strip_prefix(settings.opening.as_str())?.trim_start();
+    // A star refers to a note at the end: `*8.500. Citation.`
+    let bare = line.trim_start_matches('*').strip_prefix(settings.opening.as_str())?.trim_start();
     let numbered_otherwise = || {
         let (other, rest) = bare.split_once(" [")?;
         let is_number = other.starts_with(|c: char| c.is_ascii_digit()) && !other.contains(' ');
@@ -212,6 +222,21 @@ fn take_remark_behind(rest: String, wording: &mut PrintedWording) -> String {
     }
     wording.effect = std::mem::take(&mut wording.effect).and(effect);
     String::new()
+}
+
+/// A line that is only a remark on the whole section: `Section effective May 15, 2027. See, also, Section 40-57-360
+/// effective until May 15, 2027.`
+fn remark_alone(line: &str) -> Option<Effect> {
+    let whole = Pattern::fixed(concat!(
+        r"^(?:((?:This section|Section) (?:is )?(?:effective|expires)\b.{2,250})",
+        r"|\[(This section is repealed\b.{2,250})\])$",
+    ));
+    let found = whole.captures(line)?;
+    match (found.get(1), found.get(2)) {
+        // A sentence of the law goes on otherwise: `This section is effective only if ...`.
+        (Some(remark), _) => effect::read(remark.as_str()).filter(|effect| !effect.uncertain),
+        (None, remark) => effect::read(remark?.as_str()),
+    }
 }
 
 /// Splits a remark in brackets about effective time from the law after it:

@@ -10,6 +10,7 @@ mod containers;
 mod entry;
 mod future_wording;
 mod heading;
+mod printed_pages;
 mod repetition;
 mod run_in;
 mod section;
@@ -29,7 +30,7 @@ use crate::import::document::{Document, Parsed};
 use crate::import::flat_text;
 use crate::import::options;
 use crate::import::ranges::numbers_after;
-use crate::import::remark::{REMARK_BYTES_MAX, heading_status, named_status};
+use crate::import::remark::{REMARK_BYTES_MAX, heading_status, named_status, whole_status};
 use crate::import::slug::slug;
 use crate::import::target::ImportTarget;
 use crate::order::SortKey;
@@ -244,7 +245,8 @@ fn provision(
 fn wording_content(wording: PrintedWording, number: &str) -> Content {
     let (text, layout) = flat_text::set(&run_in::separated(&wording.law));
     let named = heading_status(&wording.heading).or_else(|| named_status(&text));
-    let named = named.filter(|_| text.len() <= REMARK_BYTES_MAX);
+    // Below a heading that is only a status, a longer text is an editor's.
+    let named = named.filter(|_| text.len() <= REMARK_BYTES_MAX).or_else(|| whole_status(&wording.heading));
     // A sentence that names the section's own number states its status, whatever saving clause follows.
     let former = || wording.credit.as_deref().filter(|_| text.is_empty()).and_then(status_of_former);
     let status = named.or_else(|| stated_status(number, &text)).or_else(former);

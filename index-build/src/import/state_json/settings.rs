@@ -17,7 +17,9 @@ struct StateJsonOptions {
     opening: String,
     /// Matches the paragraphs above a section that repeat the names of its containers.
     running_heads: Option<Pattern>,
-    /// The text between heading and law, if both are in one paragraph.
+    /// Matches the foot of a page in texts that were read from printed pages.
+    page_foot: Option<Pattern>,
+    /// The sign between heading and law, if both are in one paragraph: after a full stop, or directly before the law.
     heading_end: Option<String>,
     /// Matches the start of the source credit, which continues to the end of its paragraph. Notes follow.
     credit: Option<Pattern>,
@@ -42,6 +44,7 @@ pub(crate) struct StateJsonSettings {
     pub(super) number: Pattern,
     pub(super) opening: String,
     pub(super) running_heads: Option<Pattern>,
+    pub(super) page_foot: Option<Pattern>,
     pub(super) heading_end: Option<String>,
     pub(super) credit: Pattern,
     pub(super) notes: Option<Pattern>,
@@ -60,6 +63,7 @@ impl FromOptions for StateJsonSettings {
             number: or(options.number, r"^\d[\w.:-]*(?:\(\w+\))?$"),
             opening: options.opening,
             running_heads: options.running_heads,
+            page_foot: options.page_foot,
             heading_end: options.heading_end,
             credit: or(options.credit, r"^(?:(?:Source|History) ?:|\[.*\b(?:c|ch|s|ss|§§?) ?\d.*\]$)"),
             notes: options.notes,
