@@ -24,7 +24,10 @@ pub(crate) fn heading_status(heading: &str) -> Option<Status> {
 /// `[Amended and Renumbered.]`, `Repealed by Acts 1995.` The text under it is a remark, however
 /// long it is. But `Reserved name.` is the heading of law.
 pub(crate) fn whole_status(heading: &str) -> Option<Status> {
-    const WORDS: [(&str, Status); 18] = [
+    const WORDS: [(&str, Status); 21] = [
+        ("amended, renumbered and transferred", Status::Renumbered),
+        ("superseded", Status::Repealed),
+        ("rejected at referendum", Status::Reserved),
         ("repealed and renumbered", Status::Renumbered),
         ("renumbered and repealed", Status::Renumbered),
         ("amended and renumbered", Status::Renumbered),
@@ -56,7 +59,10 @@ pub(crate) fn whole_status(heading: &str) -> Option<Status> {
 
 /// The status that a heading or text begins with.
 pub(crate) fn named_status(text: &str) -> Option<Status> {
-    const WORDS: [(&str, Status); 16] = [
+    const WORDS: [(&str, Status); 19] = [
+        ("superseded", Status::Repealed),
+        ("rejected at referendum", Status::Reserved),
+        ("disapproved by r", Status::Reserved),
         ("amended and reenacted", Status::Renumbered),
         ("reenacted as", Status::Renumbered),
         ("repealed", Status::Repealed),
@@ -91,7 +97,7 @@ fn is_status_word(word: &str, after: &str) -> bool {
         "transferred" | "recodified" | "renumbered" | "recompiled" | "redesignated" | "amended and renumbered" => {
             next != "from"
         }
-        "reserved" | "deleted" | "omitted" | "expired" => {
+        "reserved" | "deleted" | "omitted" | "expired" | "superseded" => {
             const LEADS: [&str; 22] = [
                 "",
                 "by",
@@ -162,6 +168,9 @@ mod tests {
         assert_eq!(whole_status("[Terminated.]"), Some(Status::Expired));
         assert_eq!(whole_status("[Amended and Reenacted.]"), Some(Status::Renumbered));
         assert_eq!(whole_status("[Obsolete.]"), Some(Status::Omitted));
+        assert_eq!(whole_status("[Superseded.]"), Some(Status::Repealed));
+        assert_eq!(whole_status("[Amended, renumbered and transferred.]"), Some(Status::Renumbered));
+        assert_eq!(heading_status("Dogs. [Rejected at Referendum.]"), Some(Status::Reserved));
         assert_eq!(heading_status("Death in another. [Reenacted as KRS 452.560.]"), Some(Status::Renumbered));
         assert_eq!(whole_status("Reserved name."), None);
         assert_eq!(whole_status("Omitted parties; definitions."), None);
@@ -193,13 +202,19 @@ mod tests {
             ("Deleted by Laws 1985, ch. 12.", Status::Repealed),
             ("Omitted, 2016.", Status::Omitted),
             ("Expired June 30, 2016", Status::Expired),
+            ("Superseded by section 12.1-20-03.", Status::Repealed),
+            ("Disapproved by R.M. June 14, 2016", Status::Reserved),
         ];
         for (text, status) in statuses {
             assert_eq!(named_status(text), Some(status), "{text}");
         }
-        for law in
-            ["Reserved seats are sold first.", "Deleted records shall be kept.", "Renumbered from 1-2.", "Amended"]
-        {
+        for law in [
+            "Reserved seats are sold first.",
+            "Superseded plans are kept.",
+            "Deleted records shall be kept.",
+            "Renumbered from 1-2.",
+            "Amended",
+        ] {
             assert_eq!(named_status(law), None, "{law}");
         }
     }

@@ -270,3 +270,12 @@ fn credits_of_north_carolina_have_further_forms() {
         assert_eq!((text(deed), deed.source_credit.as_deref()), ("A deed is one.", Some(credit)));
     }
 }
+
+#[test]
+fn a_heading_may_repeal_a_range_in_a_sentence() {
+    let heading = "to 33-94. - Sections 33-67 to 33-94, inclusive, are repealed.";
+    let imported = statutes("CT", "title-title-33/chapter-chapter-590", &[("33-67", heading, "(1949 Rev., S. 1.)")]);
+    let range = imported.node("ct/gs/s33-67");
+    assert_eq!(range.status, Some(Status::Repealed));
+    assert_eq!(range.parallel_citations.last().map(String::as_str), Some("Conn. Gen. Stat. § 33-94"));
+}

@@ -189,7 +189,7 @@ fn stated_status(number: &str, text: &str) -> Option<Status> {
 /// The status in a credit that is all that is left: `Former Section 1-2-3, titled Dogs, had the following history: 1999
 /// Act No. 7. Repealed by 2017 Act No. 40.`
 fn status_of_former(credit: &str) -> Option<Status> {
-    let what_happened = Pattern::fixed(r"^Former (?:Section|Chapter|Article)\b.*[.,;] (?P<rest>[A-Z][a-z]+ by .*)$");
+    let what_happened = Pattern::fixed(r"^Former (?:(?:Section|Chapter|Article)\b|\d).*[.,;] (?P<rest>[A-Z][a-z]+ by .*)$");
     named_status(&what_happened.captures(credit)?["rest"])
 }
 
@@ -249,7 +249,8 @@ fn wording_content(wording: PrintedWording, number: &str) -> Content {
     let named = named.filter(|_| text.len() <= REMARK_BYTES_MAX).or_else(|| whole_status(&wording.heading));
     // A sentence that names the section's own number states its status, whatever saving clause follows.
     let former = || wording.credit.as_deref().filter(|_| text.is_empty()).and_then(status_of_former);
-    let status = named.or_else(|| stated_status(number, &text)).or_else(former);
+    let stated = || stated_status(number, &text).or_else(|| stated_status(number, &wording.heading));
+    let status = named.or_else(stated).or_else(former);
     let (of_heading, heading) = effect::of_heading(&wording.heading);
     let of_heading = of_heading.and(wording::effect_in_heading(&heading));
     let mut effect = of_heading.and(wording.effect).and(wording::effect_in(&wording.notes));
