@@ -81,10 +81,9 @@ async function review() {
   return new URL(reviewUrl).pathname;
 }
 
-const docs = await reader.goto(base + "/docs").then(() => reader.$$eval(".subjects dt a", (links) => links.map((link) => link.getAttribute("href"))));
 const readers = ["/", "/?q=security+deposit", "/?q=secuirty+depositt", "/?q=zyzzyva&mode=keyword", provision, `${provision}/references?direction=in`,
   `${provision}/history`, container, "/browse", code, "/check", "/changes", "/changes?pending=true", "/coverage", "/zoning",
-  "/zoning/XA-MILLBROOK?zone=VR", "/docs", ...docs, "/settings/sign-in", "/settings/sign-up", "/formation/track"];
+  "/zoning/XA-MILLBROOK?zone=VR", "/docs", "/docs/search", "/docs/agents", "/settings/sign-in", "/settings/sign-up", "/formation/track"];
 const asked = await consent();
 const audits = [
   ...readers.map((path) => [path, DESK, reader]),
