@@ -11,7 +11,6 @@
   }
   // Only pages with operations have the form of the key.
   if (keyForm) {
-    keyForm.hidden = false;
     key.value = kept();
     key.addEventListener("input", function () { keep(key.value.trim()); });
     keyForm.addEventListener("submit", function (event) { event.preventDefault(); });
@@ -19,8 +18,7 @@
   }
 
   document.querySelectorAll("button[data-copy]").forEach(function (button) {
-    if (!navigator.clipboard) return;
-    button.hidden = false;
+    if (!navigator.clipboard) { button.hidden = true; return; }
     button.addEventListener("click", function () {
       navigator.clipboard.writeText(button.previousElementSibling.textContent).then(function () {
         button.textContent = "Copied";
@@ -82,7 +80,6 @@
 
   document.querySelectorAll("form.try").forEach(function (form) {
     var code = form.previousElementSibling.querySelector("code");
-    form.hidden = false;
     form.addEventListener("input", function () { code.textContent = line(form, call(form)); });
     form.addEventListener("submit", function (event) {
       event.preventDefault();

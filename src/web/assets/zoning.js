@@ -3,13 +3,12 @@
 (function () {
   "use strict";
   var map = document.getElementById("map");
-  if (!map || !window.hornbookTiles || !window.fetch) return;
+  if (!map) return;
+  if (!window.hornbookTiles || !window.fetch) { map.hidden = true; return; }
   var stage = map.querySelector(".canvas"), report = map.querySelector(".map-report"), said = document.getElementById("map-said");
   var panel = document.getElementById("zone"), canvas = document.createElement("canvas"), pen = canvas.getContext("2d");
   canvas.setAttribute("aria-hidden", "true");
   stage.append(canvas);
-  map.hidden = false;
-  document.getElementById("map-keys").hidden = false;
 
   var SIDE = 512, OVER_ZOOM = 2, DRAG_MIN = 5, zoomMax = Number(map.dataset.zoomMax);
   var bbox = map.dataset.bbox.split(",").map(Number), isCalm = matchMedia("(prefers-reduced-motion: reduce)");

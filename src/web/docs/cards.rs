@@ -81,12 +81,12 @@ fn row(parameter: &Parameter) -> Markup {
     }
 }
 
-/// A form with a field for each parameter. The script unhides it, sends the request and shows the
+/// A form with a field for each parameter. The script sends the request and shows the
 /// response.
 fn panel(operation: &Operation, route: Route, setting: &DocumentContext<'_>) -> Markup {
     let given = ExampleValues { route, setting };
     html! {
-        form.try hidden data-method=(route.method.as_str()) data-path=(route.path) data-base=(setting.base_url)
+        form.try.scripts-only data-method=(route.method.as_str()) data-path=(route.path) data-base=(setting.base_url)
             data-keyed[operation.metering().is_some()] aria-label={ "Try " (operation.name) } {
             h4 { "Try it" }
             @if !operation.parameters.is_empty() {

@@ -43,12 +43,12 @@ pub(super) fn table(caption: &str, head: &[&str], rows: &Markup) -> Markup {
     }
 }
 
-/// Lines to copy. The script unhides the button.
+/// Lines to copy.
 pub(super) fn lines(text: &str) -> Markup {
     html! {
         div.lines {
             pre tabindex="0" { code { (text) } }
-            button.quiet type="button" data-copy hidden { "Copy" }
+            button.quiet.scripts-only type="button" data-copy { "Copy" }
         }
     }
 }

@@ -97,10 +97,10 @@ fn content(subject: Subject, source: &DocsSource<'_>) -> Markup {
     }
 }
 
-/// The script unhides the form. Without scripts, readers can use the shell commands.
+/// Without scripts, readers can use the shell commands.
 fn key_form() -> Markup {
     html! {
-        form #key-form hidden {
+        form #key-form .scripts-only {
             label for="key" { "Your key, to call operations from this page" }
             div.row {
                 input #key type="password" autocomplete="off" spellcheck="false" placeholder="hb_live_..."

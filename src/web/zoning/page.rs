@@ -101,7 +101,7 @@ impl LayerPage<'_> {
         let parts = map_parts::path(layer.short_code.as_str(), self.edition.snapshot);
         let label = attribute_text(&format!("Zoning map of {}", layer_name(layer)));
         html! {
-            div #map.map hidden data-parts=(parts) data-pass=[self.pass] data-bbox={ (west) "," (south) "," (east) "," (north) }
+            div #map.map.scripts-only data-parts=(parts) data-pass=[self.pass] data-bbox={ (west) "," (south) "," (east) "," (north) }
                 data-shown=[shown] data-chosen=[chosen] data-hatched=[has_hatching(layer).then_some("")] data-zoom-max=(layer.tiles.zoom_max) data-grid=(layer.tiles.grid)
                 data-reads=(if self.reads_are_free { "free" } else { "paid" }) {
                 div.canvas role="application" aria-label=(label) aria-describedby="map-keys" tabindex="0" {}
@@ -112,7 +112,7 @@ impl LayerPage<'_> {
                 }
                 p.map-report hidden {}
             }
-            p #map-keys .remark hidden {
+            p #map-keys .remark.scripts-only {
                 "Arrows move the map, " kbd { "+" } " and " kbd { "−" } " zoom, " kbd { "Home" } " shows all, " kbd { "Enter" }
                 " chooses the zone in the middle, " kbd { "Esc" } " clears the choice. The table below has the same zones."
             }

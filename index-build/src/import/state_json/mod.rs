@@ -189,7 +189,8 @@ fn stated_status(number: &str, text: &str) -> Option<Status> {
 /// The status in a credit that is all that is left: `Former Section 1-2-3, titled Dogs, had the following history: 1999
 /// Act No. 7. Repealed by 2017 Act No. 40.`
 fn status_of_former(credit: &str) -> Option<Status> {
-    let what_happened = Pattern::fixed(r"^Former (?:(?:Section|Chapter|Article)\b|\d).*[.,;] (?P<rest>[A-Z][a-z]+ by .*)$");
+    let what_happened =
+        Pattern::fixed(r"^Former (?:(?:Section|Chapter|Article)\b|\d).*[.,;] (?P<rest>[A-Z][a-z]+ by .*)$");
     named_status(&what_happened.captures(credit)?["rest"])
 }
 
