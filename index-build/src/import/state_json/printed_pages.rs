@@ -9,7 +9,7 @@ use crate::pattern::Pattern;
 /// Why the words of feet and heads are left out.
 const PAGES: &str = "feet and heads of printed pages";
 
-/// Stands where the last page ended, so that the options of a plan can name that place.
+/// Marks the end of the last page in the text that the patterns of a plan read.
 const PAGE_END: char = '\u{3}';
 
 /// Removes feet and heads. Where a page ended within the law, the paragraph goes on; the last foot becomes a mark,
