@@ -41,6 +41,13 @@ SLOW_CLIENTS ?= 9000
 # The program that 'make conformance', 'make browser' and 'make lighthouse' check; if empty, it is built.
 HORNBOOK ?=
 
+# $(call install,PROGRAM[:PACKAGE] ...) installs with apt-get the Debian packages whose programs are missing, and no other: another
+# package may hold the program already. A package without a name is called like its program.
+install = PATH=$$PATH:/usr/sbin; packages=; for pair in $(1); do command -v $${pair%%:*} > /dev/null || packages="$$packages $${pair\#\#*:}"; done; \
+	[ -z "$$packages" ] || { apt-get update --quiet && apt-get install --yes --no-install-recommends $$packages; }
+# PostgreSQL's own programs are on no path.
+install-postgresql = [ -n "$$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] || { $(call install,initdb:postgresql); }
+
 .PHONY: help fuzz deny minisign attack small-box kills snapshot-kills power-cuts lease-runs bench-leases postgres deploy-check many-boxes dist first-steps arm64-kernels payments slow-clients smuggling unit-score documents known-words naics model no-encoder quality words conformance browser lighthouse bench-corpus
 
 help:
@@ -90,12 +97,12 @@ deny:
 	cargo deny check licenses bans sources
 
 minisign:
-	command -v minisign >/dev/null || { apt-get update --quiet && apt-get install --yes minisign; }
+	$(call install,minisign)
 	HORNBOOK_TEST_MINISIGN=required cargo test --package hornbook-pack -- --nocapture minisign_verifies
 
 attack:
 	@[ -n "$(HORNBOOK)" ] || cargo build --quiet --release
-	command -v ip >/dev/null || { apt-get update --quiet && apt-get install --yes iproute2; }
+	$(call install,ip:iproute2)
 	tests/attack/run $(or $(HORNBOOK),target/release/hornbook)
 
 small-box:
@@ -125,15 +132,13 @@ lease-runs:
 	HORNBOOK_TEST_LEASE_RUNS=100000 cargo test --release --package hornbook-accounts --lib leases
 
 postgres:
-	[ -n "$$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] || command -v initdb >/dev/null || \
-		{ apt-get update --quiet && apt-get install --yes postgresql; }
+	$(install-postgresql)
 	@[ -n "$(HORNBOOK)" ] || cargo build --quiet --release
 	HORNBOOK_TEST_SEQUENCES=$(POSTGRES_SEQUENCES) tests/postgres/run $(or $(HORNBOOK),target/release/hornbook) $(POSTGRES_SECONDS)
 
 # Nomad's own tool is in no package of Debian; where it is installed, it checks its file too.
 deploy-check:
-	PATH=$$PATH:/usr/sbin; for program in haproxy nginx kubectl docker-compose; do command -v $$program > /dev/null || missing=1; done; [ -z "$$missing" ] || \
-		{ apt-get update --quiet && apt-get install --yes --no-install-recommends haproxy nginx-light kubernetes-client docker-compose; }
+	$(call install,haproxy nginx:nginx-light kubectl:kubernetes-client docker-compose)
 	PATH=$$PATH:/usr/sbin deploy/servers/check
 
 # The compiler for C and the linker for every target are packages of PyPI.
@@ -142,27 +147,26 @@ $(DIST_TOOLS)/bin/cargo-zigbuild:
 	$(DIST_TOOLS)/bin/pip install --quiet ziglang==0.17.1 cargo-zigbuild==0.24.1
 
 dist: $(DIST_TOOLS)/bin/cargo-zigbuild
-	for program in readelf lintian skopeo systemd-analyze qemu-aarch64-static; do command -v $$program > /dev/null || missing=1; done; [ -z "$$missing" ] || \
-		{ apt-get update --quiet && apt-get install --yes --no-install-recommends binutils lintian skopeo systemd qemu-user-static; }
+	$(call install,readelf:binutils lintian skopeo systemd-analyze:systemd qemu-aarch64-static:qemu-user-static)
 	rustup --quiet target add $(DIST_TARGETS)
 	PATH=$(abspath $(DIST_TOOLS))/bin:$$PATH deploy/dist/run target/dist $(DIST_TARGETS)
 
 # The program is the one of 'make dist' for this machine.
 first-steps: $(DIST_TOOLS)/bin/cargo-zigbuild
-	command -v busybox > /dev/null && command -v unshare > /dev/null || { apt-get update --quiet && apt-get install --yes --no-install-recommends busybox-static util-linux; }
+	$(call install,busybox:busybox-static unshare:util-linux)
 	rustup --quiet target add $$(uname -m)-unknown-linux-musl
 	PATH=$(abspath $(DIST_TOOLS))/bin:$$PATH cargo zigbuild --quiet --release --locked --bin hornbook --target $$(uname -m)-unknown-linux-musl
 	tests/first-steps/run target/$$(uname -m)-unknown-linux-musl/release/hornbook
 
 arm64-kernels: $(DIST_TOOLS)/bin/cargo-zigbuild
-	command -v qemu-aarch64-static > /dev/null || { apt-get update --quiet && apt-get install --yes --no-install-recommends qemu-user-static; }
+	$(call install,qemu-aarch64-static:qemu-user-static)
 	rustup --quiet target add aarch64-unknown-linux-musl
 	PATH=$(abspath $(DIST_TOOLS))/bin:$$PATH CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_RUNNER=qemu-aarch64-static \
 		cargo-zigbuild test --quiet --package hornbook-corpus --lib --target aarch64-unknown-linux-musl vector
 
 many-boxes:
-	[ -n "$$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] && command -v ip >/dev/null \
-		&& PATH=$$PATH:/usr/sbin command -v haproxy >/dev/null || { apt-get update --quiet && apt-get install --yes postgresql haproxy iproute2; }
+	$(install-postgresql)
+	$(call install,haproxy ip:iproute2)
 	@[ -n "$(HORNBOOK)" ] || cargo build --quiet --release
 	tests/network/run $(or $(HORNBOOK),target/release/hornbook) $(BOXES_SECONDS)
 
@@ -204,11 +208,11 @@ quality:
 	fi
 
 smuggling:
-	command -v /usr/sbin/nginx >/dev/null && command -v /usr/sbin/haproxy >/dev/null || { apt-get update --quiet && apt-get install --yes nginx-light haproxy; }
+	$(call install,nginx:nginx-light haproxy)
 	HORNBOOK_TEST_PROXIES=required cargo test --workspace --test cli -- --nocapture smuggled_past
 
 unit-score:
-	command -v systemd-analyze >/dev/null || { apt-get update --quiet && apt-get install --yes systemd; }
+	$(call install,systemd-analyze:systemd)
 	mkdir -p target && systemd-analyze security --offline=true --threshold=15 --no-pager deploy/hornbook.service > target/unit-score.txt; \
 		status=$$?; tail -1 target/unit-score.txt; exit $$status
 
