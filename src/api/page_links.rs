@@ -17,7 +17,7 @@ pub const AS_OF_NAME: &str = "asOf";
 pub(crate) const LAW_PATH: &str = "/law/";
 
 /// The first parts of all other paths of the server.
-const RESERVED: [&str; 26] = [
+const RESERVED: [&str; 27] = [
     ".well-known",
     "api",
     "assets",
@@ -34,6 +34,7 @@ const RESERVED: [&str; 26] = [
     "healthz",
     "law",
     "llms.txt",
+    "oauth",
     "operator",
     "readyz",
     "robots.txt",

@@ -1,9 +1,9 @@
 //! `hornbook man`: the manual pages.
 
-use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-use clap::Args;
+use clap::{Args, Command};
 use clap_mangen::Man;
 
 use crate::cli::output::print;
@@ -21,18 +21,32 @@ pub(crate) struct ManPages {
 
 impl ManPages {
     pub(super) fn run(self) -> CommandResult {
+        // The pages name no command 'help'.
+        let mut command = command_line().disable_help_subcommand(true);
+        command.build();
         match self.out {
             Some(folder) => {
-                let failed = |error: std::io::Error| format!("cannot write into {}: {error}", folder.display());
+                let failed = |error: io::Error| format!("cannot write into {}: {error}", folder.display());
                 fs::create_dir_all(&folder).map_err(failed)?;
-                Ok(clap_mangen::generate_to(command_line(), &folder).map_err(failed)?)
+                Ok(write_pages(command, &folder).map_err(failed)?)
             }
             None => {
                 let mut page = Vec::new();
-                // As in the pages that are written: 'help' has none.
-                Man::new(command_line().disable_help_subcommand(true)).render(&mut page)?;
+                page_of(command).render(&mut page)?;
                 print(&String::from_utf8(page)?)
             }
         }
     }
+}
+
+fn write_pages(command: Command, folder: &Path) -> io::Result<()> {
+    for subcommand in command.get_subcommands().filter(|command| !command.is_hide_set()) {
+        write_pages(subcommand.clone(), folder)?;
+    }
+    page_of(command).generate_to(folder).map(drop)
+}
+
+/// The manual page of a command, with the program and its version in the footer.
+fn page_of(command: Command) -> Man {
+    Man::new(command).source(concat!("hornbook ", env!("CARGO_PKG_VERSION")))
 }

@@ -265,6 +265,8 @@ fn completions_and_manual_pages_have_every_command() {
     let missing: Vec<&&str> =
         names.iter().filter(|name| !dir.path().join(format!("hornbook-{name}.1")).exists()).collect();
     assert!(missing.is_empty(), "{missing:?}");
+    let build = std::fs::read_to_string(dir.path().join("hornbook-build.1")).unwrap();
+    assert!(build.contains(concat!(".TH hornbook-build 1  \"hornbook ", env!("CARGO_PKG_VERSION"), "\"")), "{build}");
     let page = stdout(&hornbook().arg("man").output().unwrap());
     assert_eq!(page, std::fs::read_to_string(dir.path().join("hornbook.1")).unwrap());
     assert!(page.contains(".TH hornbook 1") && page.contains("US federal and state law"), "{page}");

@@ -7,6 +7,7 @@ mod features;
 mod formats;
 mod import_cycles;
 mod names;
+mod reserved_paths;
 mod server_json;
 mod source;
 
