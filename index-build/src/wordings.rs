@@ -119,10 +119,24 @@ fn is_wording(head: &KeyGroupMember, other: &KeyGroupMember) -> bool {
     both_provisions
         && is_same_citation(&head.content.citation, &other.content.citation)
         && if head.parent == other.parent {
-            is_same_heading || is_stated
+            is_same_heading || is_stated || continues_credit(&head.content, &other.content)
         } else {
             is_same_heading && ends_as_other_begins(&head.time, &other.time)
         }
+}
+
+/// Whether the source credit of one is that of the other with further acts: the law was amended, and its heading too.
+fn continues_credit(one: &Content, other: &Content) -> bool {
+    let acts = |content: &Content| {
+        let credit = content.source_credit.as_deref()?.trim_matches(|c: char| !c.is_alphanumeric() && c != '§');
+        (!credit.is_empty()).then(|| credit.to_owned())
+    };
+    let continues =
+        |longer: &str, shorter: &str| longer.strip_prefix(shorter).is_some_and(|rest| rest.starts_with(';'));
+    match (acts(one), acts(other)) {
+        (Some(one), Some(other)) => continues(&one, &other) || continues(&other, &one),
+        _ => false,
+    }
 }
 
 /// Wyoming prints a chapter twice: until a day, and from that day on.
@@ -325,6 +339,25 @@ mod tests {
             validity(&content, "2022-09-30".parse().unwrap()).has_predecessor
         };
         assert_eq!([restated(true), restated(false)], [true, false], "an earlier code had other acts");
+    }
+
+    #[test]
+    fn a_second_heading_whose_credit_has_further_acts_is_a_wording() {
+        let pair = |first: &str, second: &str| {
+            let of = |node, heading, credit: &str| {
+                let mut member = member(node, "chapter", heading, "Law");
+                member.content.source_credit = Some(credit.to_owned());
+                member
+            };
+            reconciled(vec![of(1, "New license.", first), of(2, "New license or endorsement.", second)]).0
+        };
+        let joined = [(1, vec![2])];
+        assert_eq!(pair("(§ 2 ch 131 SLA 1980)", "(§ 2 ch 131 SLA 1980; am § 54 ch 8 SLA 2022)"), joined);
+        assert_eq!(pair("(§ 2 ch 1 SLA 1980; am § 3 ch 2 SLA 2003)", "[§ 2 ch 1 SLA 1980]"), joined);
+        let apart = [(1, vec![]), (2, vec![])];
+        assert_eq!(pair("(§ 2 ch 131 SLA 1980)", "(§ 2 ch 131 SLA 1980)"), apart, "two sections of one act");
+        assert_eq!(pair("(§ 2 ch 131 SLA 1980)", "(§ 2 ch 131 SLA 19801; am § 5)"), apart);
+        assert_eq!(pair("(§ 2 ch 131 SLA 1980)", ""), apart);
     }
 
     #[test]

@@ -40,7 +40,14 @@ pub(crate) enum HtmlPart<'t> {
     Words(&'t str),
 }
 
-impl HtmlPart<'_> {
+impl<'t> HtmlPart<'t> {
+    pub(crate) fn element(&self) -> Option<Element<'t>> {
+        match self {
+            Self::Element(element) => Some(*element),
+            Self::Words(_) => None,
+        }
+    }
+
     /// The element name; empty for words.
     pub(crate) fn name(&self) -> &str {
         match self {

@@ -20,113 +20,113 @@ pub(crate) fn heading_status(heading: &str) -> Option<Status> {
     named_status(heading).or_else(|| named_status(remark()?))
 }
 
+/// Words that state a status. Of two that begin alike, the longer one comes first.
+const STATUS_WORDS: [(&str, Status); 31] = [
+    ("amended, renumbered and transferred", Status::Renumbered),
+    ("amended and renumbered", Status::Renumbered),
+    ("amended and reenacted", Status::Renumbered),
+    ("reenacted as", Status::Renumbered),
+    ("repealed and renumbered", Status::Renumbered),
+    ("renumbered and repealed", Status::Renumbered),
+    ("renumbered", Status::Renumbered),
+    ("recompiled", Status::Renumbered),
+    ("redesignated", Status::Renumbered),
+    ("transferred", Status::Transferred),
+    ("recodified", Status::Transferred),
+    ("repealed", Status::Repealed),
+    ("deleted", Status::Repealed),
+    ("superseded", Status::Repealed),
+    ("revoked", Status::Repealed),
+    ("rescinded", Status::Repealed),
+    ("expired", Status::Expired),
+    ("expires by its own terms", Status::Expired),
+    ("terminated", Status::Expired),
+    ("executed", Status::Expired),
+    ("reserved", Status::Reserved),
+    // It was never law.
+    ("vetoed", Status::Reserved),
+    ("rejected", Status::Reserved),
+    ("defeated at referendum", Status::Reserved),
+    ("disapproved by r", Status::Reserved),
+    // Enacted, but not law.
+    ("not effective.", Status::Reserved),
+    ("not in effect.", Status::Reserved),
+    ("omitted", Status::Omitted),
+    // It is still there, but nobody prints it.
+    ("obsolete", Status::Omitted),
+    ("unconstitutional", Status::Omitted),
+    ("not set out.", Status::Omitted),
+];
+
+/// The status that a text begins with, its word, and the words behind it.
+fn leading_status(text: &str) -> Option<(Status, &'static str, &str)> {
+    let behind = |word: &str| text.get(..word.len()).filter(|start| start.eq_ignore_ascii_case(word));
+    let (word, status) = STATUS_WORDS.iter().find(|(word, _)| behind(word).is_some())?;
+    Some((*status, word, &text[word.len()..]))
+}
+
 /// The status of a heading that consists only of a status and its cause:
 /// `[Amended and Renumbered.]`, `Repealed by Acts 1995.` The text under it is a remark, however
 /// long it is. But `Reserved name.` is the heading of law.
 pub(crate) fn whole_status(heading: &str) -> Option<Status> {
-    const WORDS: [(&str, Status); 21] = [
-        ("amended, renumbered and transferred", Status::Renumbered),
-        ("superseded", Status::Repealed),
-        ("rejected at referendum", Status::Reserved),
-        ("repealed and renumbered", Status::Renumbered),
-        ("renumbered and repealed", Status::Renumbered),
-        ("amended and renumbered", Status::Renumbered),
-        ("amended and reenacted", Status::Renumbered),
-        ("reenacted as", Status::Renumbered),
-        ("repealed", Status::Repealed),
-        ("deleted", Status::Repealed),
-        ("renumbered", Status::Renumbered),
-        ("recompiled", Status::Renumbered),
-        ("redesignated", Status::Renumbered),
-        ("reserved", Status::Reserved),
-        // It is still there, but nobody prints it.
-        ("obsolete", Status::Omitted),
-        // It was never law.
-        ("vetoed", Status::Reserved),
-        ("omitted", Status::Omitted),
-        ("transferred", Status::Transferred),
-        ("recodified", Status::Transferred),
-        ("expired", Status::Expired),
-        ("terminated", Status::Expired),
-    ];
-    let bare = heading.trim_start_matches(['(', '[']).to_ascii_lowercase();
-    let behind = |word: &str| bare.strip_prefix(word);
-    let (rest, status) = WORDS.iter().find_map(|(word, status)| Some((behind(word)?, *status)))?;
+    let (status, _, rest) = leading_status(heading.trim_start_matches(['(', '[']))?;
     let is_whole = rest.trim_end_matches(['.', ']', ')', ' ']).is_empty();
+    let rest = rest.to_ascii_lowercase();
     let goes_on = [". ", " by ", ", by ", " for future use"].iter().any(|start| rest.starts_with(start));
     (is_whole || goes_on).then_some(status)
 }
 
 /// The status that a heading or text begins with.
 pub(crate) fn named_status(text: &str) -> Option<Status> {
-    const WORDS: [(&str, Status); 19] = [
-        ("superseded", Status::Repealed),
-        ("rejected at referendum", Status::Reserved),
-        ("disapproved by r", Status::Reserved),
-        ("amended and reenacted", Status::Renumbered),
-        ("reenacted as", Status::Renumbered),
-        ("repealed", Status::Repealed),
-        ("deleted", Status::Repealed),
-        ("reserved", Status::Reserved),
-        ("omitted", Status::Omitted),
-        ("transferred", Status::Transferred),
-        ("recodified", Status::Transferred),
-        ("renumbered", Status::Renumbered),
-        ("recompiled", Status::Renumbered),
-        ("redesignated", Status::Renumbered),
-        ("amended and renumbered", Status::Renumbered),
-        ("expired", Status::Expired),
-        // Enacted, but not law.
-        ("not effective.", Status::Reserved),
-        ("not in effect.", Status::Reserved),
-        ("defeated at referendum", Status::Reserved),
-    ];
     let bare = text.trim_start_matches(|c: char| !c.is_alphabetic());
-    let begins = |word: &str| bare.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
-    let (word, status) = WORDS.into_iter().find(|(word, _)| begins(word))?;
-    is_status_word(word, &bare[word.len()..]).then_some(status)
+    let (status, word, after) = leading_status(bare)?;
+    is_status_word(word, after).then_some(status)
 }
 
 /// Whether a word states a status, judged by the words after it: `Reserved for future use`, but not
-/// `Reserved seats are sold first`. A provision that was transferred from another number is law
-/// here.
+/// `Reserved seats are sold first`; `Repealed acts 1985, ch. 2`, but not `Repealed acts not revived`. A provision that came
+/// from another number is law here.
 fn is_status_word(word: &str, after: &str) -> bool {
-    let next = after.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
-    let next = next.trim_matches(|c: char| !c.is_alphanumeric());
-    match word {
-        "transferred" | "recodified" | "renumbered" | "recompiled" | "redesignated" | "amended and renumbered" => {
-            next != "from"
-        }
-        "reserved" | "deleted" | "omitted" | "expired" | "superseded" => {
-            const LEADS: [&str; 22] = [
-                "",
-                "by",
-                "in",
-                "on",
-                "for",
-                "from",
-                "to",
-                "as",
-                "and",
-                "under",
-                "effective",
-                "eff",
-                "pursuant",
-                "see",
-                "section",
-                "sections",
-                "sec",
-                "chapter",
-                "laws",
-                "acts",
-                "stats",
-                "without",
-            ];
-            let ends = !after.starts_with(|c: char| c.is_whitespace() || c.is_alphanumeric());
-            let date = Pattern::fixed(r"^(?:\d|(?:jan|febr)uary|march|april|june|july|august|sept|oct|nov|dec)");
-            ends || LEADS.contains(&next) || date.is_match(next)
-        }
-        _ => true,
+    const LEADS: [&str; 20] = [
+        "",
+        "and",
+        "as",
+        "at",
+        "because",
+        "by",
+        "eff",
+        "effective",
+        "for",
+        "in",
+        "on",
+        "pub",
+        "pursuant",
+        "see",
+        "through",
+        "to",
+        "under",
+        "upon",
+        "with",
+        "without",
+    ];
+    // A number follows them.
+    const ACTS: [&str; 10] = ["act", "acts", "ch", "chapter", "l", "laws", "sec", "section", "sections", "stats"];
+    if word.ends_with('.') || !after.starts_with(|c: char| c.is_whitespace() || c.is_alphanumeric()) {
+        return true;
+    }
+    let mut words = after.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    let first = words.next().unwrap_or_default();
+    let next = first.to_ascii_lowercase();
+    let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+    // `Renumbered KRS 26A.300.`
+    let is_code =
+        || first.len() > 1 && first.chars().all(char::is_uppercase) && words.clone().next().is_some_and(is_number);
+    let date = Pattern::fixed(r"^(?:\d|§|(?:jan|febr)uary|march|april|june|july|august|sept|oct|nov|dec)");
+    match next.as_str() {
+        "from" => !["transferred", "recodified", "renumbered", "recompiled", "redesignated", "amended and renumbered"]
+            .contains(&word),
+        next if ACTS.contains(&next) => words.next().is_none_or(is_number),
+        next => LEADS.contains(&next) || date.is_match(next) || is_code(),
     }
 }
 
@@ -204,6 +204,16 @@ mod tests {
             ("Expired June 30, 2016", Status::Expired),
             ("Superseded by section 12.1-20-03.", Status::Repealed),
             ("Disapproved by R.M. June 14, 2016", Status::Reserved),
+            ("Revoked and rescinded by Executive Order 3-46.", Status::Repealed),
+            ("Rescinded by Executive Order No. 3-33, dated July 17, 1996.", Status::Repealed),
+            ("Expires by its own terms, effective October 1, 2010.", Status::Expired),
+            ("Not set out.", Status::Omitted),
+            ("Repealed acts 1985, ch. 2", Status::Repealed),
+            ("Renumbered KRS 26A.300.", Status::Renumbered),
+            ("Executed.", Status::Expired),
+            ("Rejected by special referendum election.", Status::Reserved),
+            ("Rejected.", Status::Reserved),
+            ("Unconstitutional", Status::Omitted),
         ];
         for (text, status) in statuses {
             assert_eq!(named_status(text), Some(status), "{text}");
@@ -211,6 +221,13 @@ mod tests {
         for law in [
             "Reserved seats are sold first.",
             "Superseded plans are kept.",
+            "Revoked licenses shall be returned.",
+            "Terminated employees are paid.",
+            "Repealed acts not revived.",
+            "Transferred intent.",
+            "Unconstitutional acts are void.",
+            "Executed contracts are kept.",
+            "Rejected bids shall be returned.",
             "Deleted records shall be kept.",
             "Renumbered from 1-2.",
             "Amended",

@@ -30,6 +30,13 @@ fn nesting_is_inferred_without_a_scheme() {
 }
 
 #[test]
+fn a_line_may_begin_with_the_first_label_within_its_own() {
+    let lines = ["1. x", "2. a. x", "b. x", "c. (1) x", "(2) x", "3. (a) x", "(b) x", "4. A. B. Smith", "5. x"];
+    assert_eq!(found(&lines), "01. 02. a. 1b. 1c. (1) 2(2) 03. (a) 1(b) 04. 05.");
+    assert_eq!(found(&["1. x", "2. b. x", "3. (2) x"]), "01. 02. 03.", "no series begins with its second label");
+}
+
+#[test]
 fn ambiguous_labels_are_decided_by_their_neighbours() {
     assert_eq!(found(&["(g) x", "(h) x", "(i) x", "(j) x"]), "0(g) 0(h) 0(i) 0(j)");
     assert_eq!(found(&["(a) x", "(i) x", "(ii) x", "(b) x"]), "0(a) 1(i) 1(ii) 0(b)");

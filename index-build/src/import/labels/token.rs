@@ -119,16 +119,32 @@ pub(super) fn read(paragraph: Paragraph<'_>) -> Prefix {
             break;
         }
         let is_range = end != label.end;
-        let parenthesised = label.form == LabelPunctuation::Parentheses;
         prefix.labels.push(label.readings);
         prefix.bytes = end;
         at = end + (text[end..].len() - text[end..].trim_start().len());
-        // `(a) (1)` is two labels. In other forms, a line has only one label.
-        if is_range || !(parenthesised && text[at..].starts_with('(')) {
+        let may_be_followed = match label.form {
+            // `(a) (1)` is two labels.
+            LabelPunctuation::Parentheses => text[at..].starts_with('('),
+            LabelPunctuation::Period => begins_inner_series(paragraph, at),
+            LabelPunctuation::HalfParenthesis => false,
+        };
+        if is_range || !may_be_followed {
             break;
         }
     }
     if reads_on(&text[prefix.bytes..]) { Prefix::default() } else { prefix }
+}
+
+/// Whether a label such as `5.` is followed by the first label of the series within it: `5. (1) The`, `5. a. The`. Capitals
+/// may be a name: `5. A. B. Smith`.
+fn begins_inner_series(paragraph: Paragraph<'_>, at: usize) -> bool {
+    let is_first = |reading: &Reading| reading.first == LabelPosition { main: 1, inserted: 0 };
+    let is_capital = |reading: &Reading| matches!(reading.style.alphabet, Alphabet::Capital | Alphabet::CapitalRoman);
+    read_label(paragraph, at).is_some_and(|inner| match inner.form {
+        LabelPunctuation::Parentheses => inner.readings.iter().any(is_first),
+        LabelPunctuation::Period => inner.readings.iter().any(|reading| is_first(reading) && !is_capital(reading)),
+        LabelPunctuation::HalfParenthesis => false,
+    })
 }
 
 /// Whether the labels are a reference at the start of a sentence, or part of a word.

@@ -89,20 +89,48 @@ struct StateHtmlReader<'a> {
 
 impl<'a> StateHtmlReader<'a> {
     fn read(&mut self, blocks: &[HtmlPart<'_>]) {
-        let is_heading = |part: &HtmlPart<'_>| match part {
-            HtmlPart::Element(element) => matches!(element.name(), "h1" | "h2" | "h3"),
-            HtmlPart::Words(_) => false,
-        };
+        let headings = blocks.iter().filter_map(|part| part.element().filter(|element| element.name() == "h3"));
+        let numbers: HashSet<String> = headings.filter_map(|heading| self.number_in(heading)).collect();
         let mut rest = blocks;
-        while let Some(at) = rest.iter().position(is_heading) {
-            let HtmlPart::Element(heading) = rest[at] else { return };
+        let mut before: Option<String> = None;
+        while let Some(at) = rest.iter().position(|part| self.is_heading(part, before.as_deref(), &numbers)) {
+            let Some(heading) = rest[at].element() else { return };
+            let number = self.number_in(heading).filter(|_| matches!(heading.name(), "h3" | "p"));
+            if let (Some(number), Some(before), "p") = (&number, &before, heading.name()) {
+                let what =
+                    format!("'{number}' has only a bold paragraph within '{before}' as its heading; it is a section");
+                self.parsed.warn(WarningKind::Misplaced, self.position(heading), what);
+            }
+            before = number;
             let after = &rest[at + 1..];
-            let end = after.iter().position(is_heading).unwrap_or(after.len());
+            let end = after.iter().position(|part| self.is_heading(part, before.as_deref(), &numbers));
+            let end = end.unwrap_or(after.len());
             match heading.name() {
-                "h3" => self.section(heading, &after[..end]),
+                "h3" | "p" => self.section(heading, &after[..end]),
                 name => self.container(name, heading, &after[..end]),
             }
             rest = &after[end..];
+        }
+    }
+
+    /// The number in the heading of a section.
+    fn number_in(&self, heading: Element<'_>) -> Option<String> {
+        self.settings.section.captures(&heading.text()).map(|found| found[1].to_owned())
+    }
+
+    /// Whether a container or section begins. `before` is the number of the section before, and `numbers` are those of all
+    /// sections with an `h3`. A section of the same chapter may have only a bold paragraph as its heading.
+    fn is_heading(&self, part: &HtmlPart<'_>, before: Option<&str>, numbers: &HashSet<String>) -> bool {
+        let Some(element) = part.element() else { return false };
+        let is_bold = |part: HtmlPart<'_>| matches!(part.name(), "b" | "strong") || part.text().is_empty();
+        let chapter = |number: &str| number.rfind(['-', '.']).map(|end| number[..end].to_owned());
+        match (element.name(), before) {
+            ("h1" | "h2" | "h3", _) => true,
+            ("p", Some(before)) if element.parts().all(is_bold) => self.number_in(element).is_some_and(|number| {
+                let is_of_chapter = chapter(&number).is_some_and(|own| Some(own) == chapter(before));
+                is_of_chapter && number != before && !numbers.contains(&number)
+            }),
+            _ => false,
         }
     }
 
