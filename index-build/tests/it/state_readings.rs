@@ -279,3 +279,76 @@ fn a_heading_may_repeal_a_range_in_a_sentence() {
     assert_eq!(range.status, Some(Status::Repealed));
     assert_eq!(range.parallel_citations.last().map(String::as_str), Some("Conn. Gen. Stat. § 33-94"));
 }
+
+#[test]
+fn a_section_may_have_only_a_bold_paragraph_as_its_heading() {
+    let html = "<h1>TITLE 2</h1><h3><b>2-05-22. Fees.</b></h3><p>None.</p><p><b>History.</b> S.L. 2015, ch. 6, § 3.</p>
+        <p class=p7><b>2-05-23 Fund.</b></p><p>There is a fund.</p><p><b>Source:</b> S.L. 2019, ch. 504, § 1.</p>
+        <p><b>2-05-22. As it was before.</b></p><p><b>2-05-24. Cats.</b></p><p><b>1. In general.</b></p>
+        <h3><b>2-05-24. Dogs.</b></h3><p>None.</p>";
+    let imported = annotated("nd", html);
+    let fund = imported.node("nd/cc/s2-05-23");
+    assert_eq!((fund.heading.as_str(), text(fund)), ("Fund.", "There is a fund."));
+    assert_eq!(fund.source_credit.as_deref(), Some("S.L. 2019, ch. 504, § 1."));
+    assert_eq!((imported.nodes.len(), imported.count(WarningKind::Misplaced)), (4, 1), "a title and three sections");
+}
+
+#[test]
+fn sections_of_a_compact_behind_the_source_credit_are_law_if_they_are_announced() {
+    let compact = |law: &str| {
+        let html = format!(
+            "<h1>Title 33</h1><h3><b>33-36-202. Compact.</b></h3><p>{law}</p><p><b>History.</b> 2020 ch. 128, § 1.</p>
+             <h4>Section 1. Purpose</h4><p>They agree.</p><h4>Section 2. End</h4><p>They leave.</p>"
+        );
+        let imported = annotated("wy", &html);
+        (text(imported.node("wy/stat/s33-36-202")).to_owned(), imported.count(WarningKind::DoubtfulEnd))
+    };
+    let whole = "It is as follows:\nSection 1. Purpose\nThey agree.\nSection 2. End\nThey leave.";
+    assert_eq!(compact("It is as follows:"), (whole.to_owned(), 1));
+    assert_eq!(compact("It is ratified."), ("It is ratified.".to_owned(), 0), "an act that is quoted");
+}
+
+#[test]
+fn several_sections_without_dashes_in_their_numbers_are_a_range() {
+    let heading = |heading: &str| format!("<h3><b>{heading}</b></h3><p>Repealed.</p>");
+    let titled = |heads: [&str; 3]| format!("<h1>TITLE 1</h1>{}", heads.map(heading).concat());
+    let imported = annotated("vt", &titled(["§§ 781-784. Repealed.", "§§ 801, 802. Repealed.", "§ 900. Repealed."]));
+    let others = |key: &str| imported.node(key).parallel_citations.join("; ");
+    let numbers = "Vt. Stat. Ann. tit. 1, § 782; Vt. Stat. Ann. tit. 1, § 783; Vt. Stat. Ann. tit. 1, § 784";
+    assert_eq!(others("vt/stat/t1/s781"), numbers);
+    assert_eq!(others("vt/stat/t1/s801"), "Vt. Stat. Ann. tit. 1, § 802");
+    let dashed = annotated("vt", &titled(["§§ 2-101. Repealed.", "§ 2-102. Repealed.", "§ 2-103. Repealed."]));
+    assert!(dashed.node("vt/stat/t1/s2-101").parallel_citations.is_empty(), "numbers of the code have dashes");
+    let one_sign = "<h1>Title 19</h1><h3><b>§ 19-9-801 through 19-9-803. Guard.</b></h3><p>[Repealed.]</p>";
+    let guard = annotated("wy", one_sign);
+    let guard = guard.node("wy/stat/s19-9-801");
+    assert_eq!((guard.heading.as_str(), guard.parallel_citations.len()), ("Guard.", 2));
+}
+
+#[test]
+fn amendments_that_failed_are_no_law_of_a_constitution() {
+    let html = "<h1>Code of Virginia</h1><h3><b>§ 11-1. Work.</b></h3><p><b>Defeat of proposed amendment. —</b></p>
+        <p>“That work is free.”</p><h3><b>§ 11-2. Fees.</b></h3><p>None are due.</p>
+        <p><b>The 1996 amendments.</b> They added a fee.</p><h3><b>§ 11-3. Dogs.</b></h3><p>A dog is one.</p>
+        <p><b>Proposed amendment. —</b></p><p>“Section 11-3. A dog is two.”</p>";
+    let imported = annotated("va", html);
+    let parts = |number: &str| {
+        let node = imported.node(&format!("va/code/s{number}"));
+        (node.status.unwrap(), text(node).to_owned(), node.notes.len())
+    };
+    assert_eq!(parts("11-1"), (Status::Reserved, String::new(), 1));
+    assert_eq!(parts("11-2"), (Status::InForce, "None are due.".to_owned(), 1));
+    assert_eq!(parts("11-3"), (Status::InForce, "A dog is one.".to_owned(), 1));
+}
+
+#[test]
+fn labels_in_bold_outside_lists_are_labels() {
+    let html =
+        "<h1>Title 47.1</h1><h3><b>§ 47.1-24. Board.</b></h3><ol type=A><li>It meets:<ol><li>here;<li>there.</ol></ol>
+        <p><b>B.</b> It sits.</p><p><b>C.</b> It hears.</p><ol><li>One.</ol><p>(2019, c. 1.)</p>";
+    let imported = annotated("va", html);
+    let board = imported.node("va/code/s47.1-24");
+    let lines = text(board).lines().zip(&board.layout.lines);
+    let places: Vec<_> = lines.map(|(text, line)| format!("{}{}", line.depth, &text[..line.label_bytes()])).collect();
+    assert_eq!(places, ["0A.", "11.", "12.", "0B.", "0C.", "11."]);
+}

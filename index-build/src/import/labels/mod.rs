@@ -41,6 +41,11 @@ pub fn layout_of(text: &str, scheme: &Scheme) -> Layout {
     Layout { lines: places.iter().map(line).collect(), marks: Vec::new() }
 }
 
+/// The length of the labels that a paragraph begins with.
+pub fn label_bytes(text: &str) -> usize {
+    token::read(Paragraph::from(text)).bytes
+}
+
 /// The place of each paragraph.
 pub fn infer(paragraphs: &[Paragraph<'_>], scheme: &Scheme) -> Vec<Place> {
     let mut prefixes: Vec<token::Prefix> = paragraphs.iter().map(|paragraph| token::read(*paragraph)).collect();

@@ -23,16 +23,25 @@ pub(super) fn remove(text: &mut String, layout: &mut Layout) -> Vec<String> {
 
 /// Where the second copy begins, with its labels.
 fn copy_in(line: &str) -> Option<usize> {
+    // The item's own label, and those before its copy: `(b) (1)`, `B. 1.`
+    const FORMS: [(&str, &str); 2] = [
+        (r"^\(([[:alnum:]]{1,6})\) ", r" (?:\([[:alnum:]]{1,6}\) ?)*\(([[:alnum:]]{1,6})\) "),
+        (
+            r"^([A-Z]{1,2}|[a-z]|[ivx]{2,5}|\d{1,3})\. ",
+            r" (?:(?:[A-Z]{1,2}\d?|[a-z]|[ivx]{2,5}|\d{1,3})\. ?)*([A-Z]{1,2}|[a-z]|[ivx]{2,5}|\d{1,3})\. ",
+        ),
+    ];
     // Few words may be repeated by chance.
     const BYTES_MIN: usize = 8;
-    let own = Pattern::fixed(r"^\(([[:alnum:]]{1,6})\) ").captures(line)?;
-    let words = own.get(0)?.end();
-    let labels = Pattern::fixed(r" (?:\([[:alnum:]]{1,6}\) ?)*\(([[:alnum:]]{1,6})\) ");
-    labels.captures_iter(&line[words..]).find_map(|found| {
-        let between = found.get(0)?;
-        let (first, second) = (&line[words..words + between.start()], &line[words + between.end()..]);
-        let is_copy = found[1] == own[1] && first.len() >= BYTES_MIN && are_equal(first, second);
-        is_copy.then_some(words + between.start())
+    FORMS.iter().find_map(|(own, labels)| {
+        let own = Pattern::fixed(own).captures(line)?;
+        let words = own.get(0)?.end();
+        Pattern::fixed(labels).captures_iter(&line[words..]).find_map(|found| {
+            let between = found.get(0)?;
+            let (first, second) = (&line[words..words + between.start()], &line[words + between.end()..]);
+            let is_copy = found[1] == own[1] && first.len() >= BYTES_MIN && are_equal(first, second);
+            is_copy.then_some(words + between.start())
+        })
     })
 }
 
@@ -66,6 +75,8 @@ mod tests {
         assert_eq!(copies, ["(b) (1) A board, of § 212, shall meet."]);
         let deep = "(A) “Plan” means: (b) (2) (A) “Plan” means:\n(i) one; or (A) (i) one; or\n(ii) what is left.";
         assert_eq!(removed(deep).0, "(A) “Plan” means:\n(i) one; or (A) (i) one; or\n(ii) what is left.");
+        let dotted = "1. Except for § 13. A trust shall pay. B. 1. Except for § 13. A trust shall pay.\n2. It may sue.";
+        assert_eq!(removed(dotted).0, "1. Except for § 13. A trust shall pay.\n2. It may sue.");
         let last = "(1) [Repealed.] (e) (1) [Repealed.]";
         assert_eq!(removed(last), ("(1) [Repealed.]".to_owned(), vec!["(e) (1) [Repealed.]".to_owned()]));
     }
@@ -77,6 +88,7 @@ mod tests {
             "(1) A board shall meet. (b) (1) A board shall sit.",
             "A board shall meet. (1) A board shall meet.",
             "(1) As in (a) (1) As in",
+            "1. The board shall meet. B. 2. The board shall meet.",
         ] {
             assert_eq!(removed(text), (text.to_owned(), Vec::new()));
         }

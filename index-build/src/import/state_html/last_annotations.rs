@@ -10,7 +10,11 @@ use super::cutting::cut;
 use crate::content::ContentNote;
 use crate::pattern::Pattern;
 
-const LEAD: &str = r"(?m)^(Editor.s notes?|Law reviews?|Research [Rr]eferences|Michie.s [A-Z]\w+|The (?:19|20)\d\d amendments?)\. ?[-–—] ?";
+/// `Effective date` may begin law, except alone in a line.
+const LEAD: &str = concat!(
+    r"(?m)^(?:(Editor.s notes?|Law reviews?|Research [Rr]eferences|Michie.s [A-Z]\w+|The (?:19|20)\d\d amendments?)",
+    r"\. ?[-–—] ?|(Effective dates?|Cross references?)\. ?—$)",
+);
 
 /// Removes the annotations at the end of a text, and returns them.
 pub(super) fn remove(text: &mut String, layout: &mut Layout) -> Vec<ContentNote> {
@@ -26,10 +30,10 @@ pub(super) fn remove(text: &mut String, layout: &mut Layout) -> Vec<ContentNote>
     for line in cut.lines() {
         match (leads.captures(line), found.last_mut()) {
             (Some(lead), _) => {
-                let (topic, text) = (lead[1].to_owned(), line[lead[0].len()..].to_owned());
-                found.push(ContentNote { topic, text, ..ContentNote::default() });
+                let topic = lead.get(1).or(lead.get(2)).map_or("", |topic| topic.as_str()).to_owned();
+                found.push(ContentNote { topic, text: line[lead[0].len()..].to_owned(), ..ContentNote::default() });
             }
-            (None, Some(note)) => note.text = format!("{}\n{line}", note.text),
+            (None, Some(note)) => note.text = format!("{}\n{line}", note.text).trim_start().to_owned(),
             (None, None) => {}
         }
     }
@@ -61,6 +65,10 @@ mod tests {
             note("The 2004 amendments", "The amendment by c. 1 added (a)."),
         ];
         assert_eq!(removed(text), ("(a) A fee is due.".to_owned(), notes));
+        let below =
+            "(xi) A fee is due.\nEffective date. —\nLaws 2016, ch. 10 § 3, makes the act effective July 1, 2016.";
+        let notes = vec![note("Effective date", "Laws 2016, ch. 10 § 3, makes the act effective July 1, 2016.")];
+        assert_eq!(removed(below), ("(xi) A fee is due.".to_owned(), notes));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! headings. `nav` repeats headings and is skipped. Labels exist only as positions in lists. See
 //! FORMAT.md for the options.
 
+mod bold_labels;
 mod container;
 mod cutting;
 mod doubled_items;
@@ -43,6 +44,7 @@ pub fn parse(document: &Document, target: ImportTarget<'_>) -> Parsed {
             settings,
             path: Vec::new(),
             containers: 0,
+            numbers_are_plain: false,
             stated: HashSet::new(),
             parsed: Parsed::default(),
         };
@@ -83,6 +85,8 @@ struct StateHtmlReader<'a> {
     path: Vec<StateHtmlContainer>,
     /// The number of containers read.
     containers: usize,
+    /// Whether most sections of the document have numbers without a dash, so that `§§ 781-784` are several.
+    numbers_are_plain: bool,
     stated: HashSet<NodeHandle>,
     parsed: Parsed,
 }
@@ -91,6 +95,7 @@ impl<'a> StateHtmlReader<'a> {
     fn read(&mut self, blocks: &[HtmlPart<'_>]) {
         let headings = blocks.iter().filter_map(|part| part.element().filter(|element| element.name() == "h3"));
         let numbers: HashSet<String> = headings.filter_map(|heading| self.number_in(heading)).collect();
+        self.numbers_are_plain = numbers.iter().filter(|number| number.contains('-')).count() * 2 < numbers.len();
         let mut rest = blocks;
         let mut before: Option<String> = None;
         while let Some(at) = rest.iter().position(|part| self.is_heading(part, before.as_deref(), &numbers)) {
@@ -192,7 +197,7 @@ impl<'a> StateHtmlReader<'a> {
         let position = self.position(heading);
         let id = heading.attribute("id").unwrap_or_default();
         let reference = format!("{}#{id}", file_name(self.document.path()));
-        let section = StateHtmlSection::read(heading, blocks, self.settings);
+        let section = StateHtmlSection::read(heading, blocks, self.settings, self.numbers_are_plain);
         let place = self.parsed.nodes.len();
         for (kind, line, what) in &section.faults {
             self.parsed.warn(*kind, self.document.position(*line), what.clone());

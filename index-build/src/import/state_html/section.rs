@@ -6,7 +6,7 @@ use hornbook_corpus::outline::Status;
 use super::container::{CONTAINER, StateHtmlContainer, TITLE};
 use super::cutting::cut;
 use super::settings::StateHtmlSettings;
-use super::{doubled_items, last_annotations};
+use super::{bold_labels, doubled_items, last_annotations};
 use crate::content::{Content, ContentNote};
 use crate::effect::{self, Effect};
 use crate::import::flat_text;
@@ -44,16 +44,28 @@ pub(super) struct StateHtmlSection {
 }
 
 impl StateHtmlSection {
-    pub(super) fn read(heading: Element<'_>, blocks: &[HtmlPart<'_>], settings: &StateHtmlSettings) -> Self {
+    /// `numbers_are_plain` if numbers of the document have no dashes.
+    pub(super) fn read(
+        heading: Element<'_>,
+        blocks: &[HtmlPart<'_>],
+        settings: &StateHtmlSettings,
+        numbers_are_plain: bool,
+    ) -> Self {
         let mut section = Self::default();
         section.name(heading, settings);
+        if numbers_are_plain && heading.text().starts_with("§§") {
+            section.divide_range();
+        }
         let (end, by_lead) = section.end_of_law(blocks, settings);
         let by_form = || blocks[..end].iter().position(|part| credit_at_end(&words_of(part)).is_some());
         let after = match if by_lead.is_some() { None } else { by_form() } {
             Some(last) => section.set_around_credit(blocks, last + 1, settings),
             None => {
                 let behind = &blocks[end + by_lead.as_ref().map_or(0, |led| led.blocks)..];
-                let resumed = if by_lead.is_some() { resumed_law(behind, settings) } else { 0 };
+                let resumed = match by_lead {
+                    Some(_) => resumed_law(&blocks[..end], behind, settings),
+                    None => 0,
+                };
                 let law: Vec<HtmlPart<'_>> = blocks[..end].iter().chain(&behind[..resumed]).copied().collect();
                 section.set_law(&law, settings);
                 if let Some(first) = behind[..resumed].first() {
@@ -71,6 +83,7 @@ impl StateHtmlSection {
             section.credit = Some(led.credit);
         }
         section.copies = doubled_items::remove(&mut section.text, &mut section.layout);
+        bold_labels::place(&section.text, &mut section.layout);
         section.end_by_remarks();
         section.notes = notes(after, settings);
         if section.credit.is_some() {
@@ -181,16 +194,20 @@ impl StateHtmlSection {
         self.introduce(&title[..number.start()]);
         // Letters in italics are separated by a space: `706 l`.
         self.number = Some(number.as_str().replace(' ', ""));
-        let further = Pattern::fixed(r"^(?:,? ?(through|to|and|,|–|—) ?)(\d[\w:-]*(?:\.\w[\w:-]*)*)[.,]?");
+        let further = Pattern::fixed(r"^(?:,? ?(through|to|and|,|-|–|—) ?)(\d[\w:-]*(?:\.\w[\w:-]*)*)[.,]?");
         let number_end = number.end();
         // If numbers have no section sign, neither have ranges: `1-1-401 to 1-1-403. (Repealed)`.
-        if title.starts_with("§§") || title.starts_with("Secs. ") || title.starts_with(|c: char| c.is_ascii_digit()) {
+        let is_range = ["through ", "to "].iter().any(|word| title[number_end..].trim_start().starts_with(word));
+        if ["§§", "Secs. "].iter().any(|sign| title.starts_with(sign))
+            || title.starts_with(|c: char| c.is_ascii_digit())
+            || is_range
+        {
             let mut at = number_end;
             while let Some(next) = further.captures(title[at..].trim_start_matches('.').trim_start()) {
                 let skipped = title[at..].len() - title[at..].trim_start_matches('.').trim_start().len();
                 let before = self.others.last().map_or(number.as_str(), |last| last.as_str()).to_owned();
                 let others = match &next[1] {
-                    "through" | "to" | "–" | "—" => numbers_after(&before, &next[2]),
+                    "through" | "to" | "-" | "–" | "—" => numbers_after(&before, &next[2]),
                     _ => vec![next[2].to_owned()],
                 };
                 self.others.extend(others);
@@ -204,6 +221,19 @@ impl StateHtmlSection {
         let remark = self.heading.trim_matches(['(', '[', ')', ']', '.', ' ']);
         if let Some(effect) = Some(remark).filter(|_| is_remark).and_then(effect::read) {
             self.effect = effect;
+        }
+    }
+
+    /// Divides a number such as `781-784`, if it is that of several sections.
+    fn divide_range(&mut self) {
+        let Some((first, last)) =
+            self.number.as_deref().filter(|_| self.others.is_empty()).and_then(|own| own.split_once('-'))
+        else {
+            return;
+        };
+        let descends = matches!((first.parse::<u32>(), last.parse::<u32>()), (Ok(first), Ok(last)) if first >= last);
+        if !descends {
+            (self.number, self.others) = (Some(first.to_owned()), numbers_after(first, last));
         }
     }
 
@@ -251,7 +281,12 @@ impl StateHtmlSection {
         let is_moved = self.effect.remark.as_ref().is_some_and(|remark| remark.starts_with("Renumbered to"));
         let moved = is_moved.then_some(Status::Renumbered).or(self.is_gone.then_some(Status::Repealed));
         let credited = || status_in_credit(self.credit.as_deref().filter(|_| self.text.is_empty())?);
-        moved.or(whole).or(named).or_else(credited).unwrap_or(Status::InForce)
+        let was_rejected = || {
+            let form = Pattern::fixed(r"(?i)^(?:defeat of proposed|proposed amendment (?:not agreed|defeated))");
+            let topic = &self.notes.first().filter(|_| self.text.is_empty() && self.credit.is_none())?.topic;
+            form.is_match(topic).then_some(Status::Reserved)
+        };
+        moved.or(whole).or(named).or_else(credited).or_else(was_rejected).unwrap_or(Status::InForce)
     }
 
     /// The content of the node, its key and its sort key.
@@ -346,6 +381,7 @@ fn labels_of<'s>(block: Element<'_>, settings: &'s StateHtmlSettings) -> &'s [St
 
 fn begins_annotations(part: &HtmlPart<'_>, settings: &StateHtmlSettings) -> bool {
     lead(part).or_else(|| lead_in(part)).is_some_and(|lead| settings.annotations.is_match(&lead))
+        || bold_lead(part, settings).is_some()
         || is_about_number(part)
 }
 
@@ -428,11 +464,17 @@ fn credit_below(heading: &HtmlPart<'_>, next: &HtmlPart<'_>, settings: &StateHtm
 }
 
 /// How many blocks behind the source credit are law: compacts whose articles a release prints there. Before the first
-/// article, there may be the name of the compact and a sentence.
-fn resumed_law(behind: &[HtmlPart<'_>], settings: &StateHtmlSettings) -> usize {
-    let begins_article = Pattern::fixed(r"^(?:ARTICLE|Article) (?:I|1|ONE|One)\b");
-    let is_annotation =
-        |part: &&HtmlPart<'_>| begins_annotations(part, settings) || bold_lead(part, settings).is_some();
+/// article, there may be the name of the compact and a sentence. Articles that are called sections count if the law before
+/// the credit announces them.
+fn resumed_law(law: &[HtmlPart<'_>], behind: &[HtmlPart<'_>], settings: &StateHtmlSettings) -> usize {
+    let announces = law.last().is_some_and(|part| words_of(part).trim_end().ends_with(':'));
+    let form = if announces {
+        r"^(?:ARTICLE|Article|SECTION|Section) (?:I|1|ONE|One)\b"
+    } else {
+        r"^(?:ARTICLE|Article) (?:I|1|ONE|One)\b"
+    };
+    let begins_article = Pattern::fixed(form);
+    let is_annotation = |part: &&HtmlPart<'_>| begins_annotations(part, settings);
     let end = behind.iter().position(|part| is_annotation(&part)).unwrap_or(behind.len());
     let has_articles = behind[..end].iter().any(|part| begins_article.is_match(&words_of(part)));
     if has_articles { end } else { 0 }

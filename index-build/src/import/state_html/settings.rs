@@ -49,7 +49,7 @@ pub(crate) struct StateHtmlSettings {
     skip: Option<Pattern>,
 }
 
-const ANNOTATIONS: &str = r"(?i)^(?:annotations?$|editor.s notes?|(?:compact )?cross.references?|law reviews?|effective date|michie|case notes|official comment|virginia comment|.*\bcomments?$|research references|opinions of|circuit court opinions|the (?:19|20)\d\d\b|for related discussion|prior uniform statutory|definitional cross|uniform statutory|section set out twice|analysis$|the number of this section|applicability\. —|constitutionality\. —)";
+const ANNOTATIONS: &str = r"(?i)^(?:annotations?$|editor.s notes?|(?:compact )?cross.references?|law reviews?|effective date|michie|case notes|official comment|virginia comment|.*\bcomments?$|research references|opinions of|circuit court opinions|the (?:19|20)\d\d\b|for related discussion|prior uniform statutory|proposed amendments?\b|defeat of proposed|(?:amendments?|enactment) ratified|annotations from|definitional cross|uniform statutory|section set out twice|analysis$|the number of this section|applicability\. —|constitutionality\. —)";
 
 /// What this family of pages has in place of an image or a file.
 const IMAGES: &str = "^(?:Click to view|Display Image)$";
