@@ -47,16 +47,27 @@ pub(crate) fn citation(number: &str, target: ImportTarget<'_>) -> String {
     }
 }
 
+/// Whether a line only refers to other law: `Weeds, city may act: RCW 35.21.310.`
+pub(crate) fn is_cross_reference(line: &str) -> bool {
+    Pattern::fixed(concat!(
+        r#"^[*“"]?[A-Z][^:]{2,300}: "#,
+        r"(?:\*?RCW [\dA-Z.]+|[Cc]hapters? [\dA-Z.]+ RCW|[Tt]itle [\dA-Z]+ RCW|State Constitution )[^:]{0,200}$",
+    ))
+    .is_match(line)
+}
+
 /// Turns paragraphs after the law into notes. A paragraph with a lead, such as
 /// `Effective date—2005 c 409:`, begins a note.
 pub(crate) fn notes<S: AsRef<str>>(lines: &[S]) -> Vec<ContentNote> {
-    let lead = Pattern::fixed(r#"^\*?[A-Z][^:."]{2,160}:"#);
+    // Full stops only where the lead names acts: `Short title—2016 sp.s. c 29:`.
+    let lead =
+        Pattern::fixed(r#"^\*?[A-Z](?:[^:."]{2,160}|[^:"]{2,200}—[^:"]{0,200}\b(?:1[89]|20)\d\d\b[^:"]{0,200}):"#);
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in lines {
         let line = line.as_ref();
         let found = lead.find(line).map(|found| found.as_str().trim_end_matches(':'));
-        let found =
-            found.filter(|lead| groups.is_empty() || lead.contains('—') || lead.to_lowercase().contains("note"));
+        let begins = |lead: &str| lead.contains('—') || lead.to_lowercase().contains("note");
+        let found = found.filter(|lead| groups.is_empty() || begins(lead) || is_cross_reference(line));
         match (found, groups.last_mut()) {
             (Some(lead), _) => groups.push((lead, vec![line[lead.len() + 1..].trim()])),
             (None, Some((_, group))) => group.push(line),
@@ -81,10 +92,21 @@ mod tests {
 
     #[test]
     fn notes_begin_with_their_leads() {
-        let lines = ["Effective date—2005 c 409: \"Now.\"", "(2) And: then.", "*Reviser's note: RCW 1.2.3 is gone."];
+        let lines = [
+            "Effective date—2005 c 409: \"Now.\"",
+            "(2) And: then.",
+            "*Reviser's note: RCW 1.2.3 is gone.",
+            "Short title—2016 sp.s. c 29: See note following RCW 1.2.4.",
+            "Weeds, city may act: RCW 35.21.310.",
+            "The board found: they grow.",
+        ];
         let topics: Vec<_> = notes(&lines).into_iter().map(|note| (note.topic, note.text)).collect();
-        let expected =
-            [("Effective date—2005 c 409", "\"Now.\"\n(2) And: then."), ("Reviser's note", "RCW 1.2.3 is gone.")];
+        let expected = [
+            ("Effective date—2005 c 409", "\"Now.\"\n(2) And: then."),
+            ("Reviser's note", "RCW 1.2.3 is gone."),
+            ("Short title—2016 sp.s. c 29", "See note following RCW 1.2.4."),
+            ("Weeds, city may act", "RCW 35.21.310.\nThe board found: they grow."),
+        ];
         assert_eq!(topics, expected.map(|(topic, text)| (topic.to_owned(), text.to_owned())));
     }
 }

@@ -80,16 +80,18 @@ pub(crate) fn whole_status(heading: &str) -> Option<Status> {
 pub(crate) fn named_status(text: &str) -> Option<Status> {
     let bare = text.trim_start_matches(|c: char| !c.is_alphabetic());
     let (status, word, after) = leading_status(bare)?;
-    is_status_word(word, after).then_some(status)
+    // `REPEALED Finance Committee`
+    let next = after.split_whitespace().next().unwrap_or_default();
+    let stands_out = !bare[..word.len()].contains(char::is_lowercase) && next.contains(char::is_lowercase);
+    (stands_out || is_status_word(word, after)).then_some(status)
 }
 
 /// Whether a word states a status, judged by the words after it: `Reserved for future use`, but not
 /// `Reserved seats are sold first`; `Repealed acts 1985, ch. 2`, but not `Repealed acts not revived`. A provision that came
 /// from another number is law here.
 fn is_status_word(word: &str, after: &str) -> bool {
-    const LEADS: [&str; 20] = [
+    const LEADS: [&str; 19] = [
         "",
-        "and",
         "as",
         "at",
         "because",
@@ -122,7 +124,13 @@ fn is_status_word(word: &str, after: &str) -> bool {
     let is_code =
         || first.len() > 1 && first.chars().all(char::is_uppercase) && words.clone().next().is_some_and(is_number);
     let date = Pattern::fixed(r"^(?:\d|§|(?:jan|febr)uary|march|april|june|july|august|sept|oct|nov|dec)");
+    let is_status = |word: &str| {
+        STATUS_WORDS
+            .iter()
+            .any(|(words, _)| words.split(' ').next().is_some_and(|first| first.eq_ignore_ascii_case(word)))
+    };
     match next.as_str() {
+        "and" | "or" => words.next().is_some_and(is_status),
         "from" => !["transferred", "recodified", "renumbered", "recompiled", "redesignated", "amended and renumbered"]
             .contains(&word),
         next if ACTS.contains(&next) => words.next().is_none_or(is_number),
@@ -211,6 +219,9 @@ mod tests {
             ("Repealed acts 1985, ch. 2", Status::Repealed),
             ("Renumbered KRS 26A.300.", Status::Renumbered),
             ("Executed.", Status::Expired),
+            ("Transferred or Repealed", Status::Transferred),
+            ("Executed, §§ 1, 2.", Status::Expired),
+            ("REPEALED Finance Committee", Status::Repealed),
             ("Rejected by special referendum election.", Status::Reserved),
             ("Rejected.", Status::Reserved),
             ("Unconstitutional", Status::Omitted),
@@ -225,8 +236,10 @@ mod tests {
             "Terminated employees are paid.",
             "Repealed acts not revived.",
             "Transferred intent.",
+            "TRANSFERRED PRISONER SUBJECT TO SENTENCE. (1) A prisoner",
             "Unconstitutional acts are void.",
             "Executed contracts are kept.",
+            "Executed or executory consideration, effect.",
             "Rejected bids shall be returned.",
             "Deleted records shall be kept.",
             "Renumbered from 1-2.",

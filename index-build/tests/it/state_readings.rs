@@ -352,3 +352,44 @@ fn labels_in_bold_outside_lists_are_labels() {
     let places: Vec<_> = lines.map(|(text, line)| format!("{}{}", line.depth, &text[..line.label_bytes()])).collect();
     assert_eq!(places, ["0A.", "11.", "12.", "0B.", "0C.", "11."]);
 }
+
+#[test]
+fn washington_prints_cross_references_behind_the_source_credit() {
+    let text_of =
+        "Fire.\n\nFire may be fought.\n\n[ 1974 ex.s. c 51 s 1.]\n\nAmbulances may be run by county: RCW 36.01.100.";
+    let imported = statutes("WA", "title-title-36/chapter-chapter-36-32", &[("36.32.470", "Fire.", text_of)]);
+    let fire = imported.node("wa/rcw/s36.32.470");
+    assert_eq!((text(fire), fire.notes.len()), ("Fire may be fought.", 1));
+    assert_eq!(fire.source_credit.as_deref(), Some("1974 ex.s. c 51 s 1."));
+}
+
+#[test]
+fn a_heading_that_the_source_lacks_is_not_the_first_subsection() {
+    let law = "RCW 62A.8-210\n\n(1) In this section, \"overissue\" means the issue of too many.\n\n(2) It is void.\n\n[ 1995 c 48 s 1.]";
+    let imported = statutes("WA", "title-title-62A/chapter-62A.8", &[("2024 Rev. Code of Wash.", "", law)]);
+    let section = imported.node("wa/rcw/s62a.8-210");
+    assert_eq!(section.heading, "");
+    assert_eq!(text(section), "(1) In this section, \"overissue\" means the issue of too many.\n(2) It is void.");
+}
+
+#[test]
+fn a_heading_that_was_cut_within_a_number_is_completed() {
+    let printed = "26.26A.265 Rule-making authority—RCW 26.26A.200 through 26";
+    let law =
+        "Rule-making authority—RCW 26.26A.200 through 26.26A.265.\n\nThe secretary may make rules.\n\n[ 2018 c 6 s 1.]";
+    let (number, heading) = printed.split_once(' ').unwrap();
+    let imported = statutes("WA", "title-title-26/chapter-chapter-26-26A", &[(number, heading, law)]);
+    let section = imported.node("wa/rcw/s26.26a.265");
+    assert_eq!(section.heading, "Rule-making authority—RCW 26.26A.200 through 26.26A.265.");
+    assert_eq!(text(section), "The secretary may make rules.");
+}
+
+#[test]
+fn rules_behind_a_source_line_are_law() {
+    let law = "16-18-A. Rules of Conduct.\n\nRule 1.1. Competence. A lawyer shall be competent.\n\nSource: SL 2004, ch 327.\n\n\
+               Rule 1.7. Conflicts\n\n(a) A lawyer shall not take two sides.";
+    let imported = statutes("SD", "title-title-16/chapter-chapter-16-18", &[("16-18-A", "Rules of Conduct.", law)]);
+    let rules = imported.node("sd/sdcl/s16-18-a");
+    assert!(text(rules).ends_with("Rule 1.7. Conflicts\n(a) A lawyer shall not take two sides."), "{}", text(rules));
+    assert_eq!(imported.count(WarningKind::DoubtfulCredit), 1);
+}

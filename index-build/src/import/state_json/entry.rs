@@ -190,7 +190,11 @@ fn name_repetition(undone: &Deduplicated<'_>, section: &mut StateJsonSection) {
 fn drop_contents(section: &mut StateJsonSection, entry: &StateJsonEntry) {
     let listed = Pattern::fixed(r"^Section \d[\w.:-]* - ");
     let is_list = |wording: &PrintedWording| wording.law.first().is_some_and(|line| listed.is_match(line));
-    let states_status = |wording: &PrintedWording| named_status(&wording.law.join(" ")).is_some();
+    let names_others = Pattern::fixed(r"(?:^|[^ ])Section \d[\w.:-]* - ");
+    let states_status = |wording: &PrintedWording| {
+        let law = wording.law.join(" ");
+        named_status(&law).is_some() && !names_others.is_match(&law)
+    };
     let (reason, what) = if section.wordings.first().is_some_and(is_list) {
         ("lists of other sections in place of a text", "is a list of other sections; the source lacks its law")
     } else if entry.is_of_contents_page() && !section.wordings.iter().all(states_status) {

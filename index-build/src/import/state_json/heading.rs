@@ -4,6 +4,7 @@
 use super::section::{PrintedWording, StateJsonSection, effect_of};
 use super::settings::StateJsonSettings;
 use crate::effect::{self, Effect};
+use crate::import::flat_text;
 use crate::pattern::Pattern;
 use crate::report::WarningKind;
 
@@ -144,10 +145,17 @@ fn after_heading(
     }
     let ends = wording.heading.ends_with('.');
     let rest = line.strip_prefix(wording.heading.trim_end_matches(['.', ' ', '…']))?;
-    if rest.starts_with('.') {
+    // A heading may be cut within an abbreviation or a number: `RCW 26.26A.200 through 26`.
+    let goes_on = |behind: &str| {
+        let next = behind.chars().next();
+        next.is_some_and(|next| next.is_lowercase() || next.is_ascii_digit() || matches!(next, ',' | ';' | '—'))
+    };
+    let within = rest.strip_prefix('.').is_some_and(|behind| place == HeadingPlace::None && goes_on(behind));
+    if rest.starts_with('.') && !within {
         return Some(rest.trim_start_matches(['.', ' ']).to_owned());
     }
-    let was_cut = !ends && wording.heading.len() >= CUT_BYTES_MIN && line.len() <= HEADING_BYTES_MAX;
+    let was_cut = within || !ends && wording.heading.len() >= CUT_BYTES_MIN;
+    let was_cut = was_cut && line.len() <= HEADING_BYTES_MAX;
     was_cut.then(|| {
         let what =
             format!("the heading of '{}' was cut short; the complete heading was taken from the text", section.number);
@@ -174,16 +182,24 @@ fn heading_end(line: &str, place: HeadingPlace, is_only: bool) -> Option<usize> 
     const SENTENCE_BYTES_MAX: usize = 200;
     /// A longer line with a verb typical of law is law.
     const COMMAND_BYTES_MAX: usize = 150;
+    // Headings may have several sentences, but no verbs.
+    let verb = Pattern::fixed(r"\b(?:shall|must|may|is|are|was|were|has|have|means)\b");
     match place {
         HeadingPlace::None => None,
-        HeadingPlace::OwnLine => Some(line.len()).filter(|&end| end <= HEADING_BYTES_MAX),
+        HeadingPlace::OwnLine => {
+            let is_law = || {
+                flat_text::begins_with_label(line)
+                    || line.ends_with(':')
+                    || is_only && verb.is_match(line)
+                    || line.len() > COMMAND_BYTES_MAX && verb.is_match(line)
+            };
+            Some(line.len()).filter(|&end| end <= HEADING_BYTES_MAX && !is_law())
+        }
         HeadingPlace::AfterNumber => {
             if let Some(end) = catchline_end(line) {
                 return Some(end);
             }
             let sentence = Pattern::fixed(r#"^(.*?[a-z\d)”"]{2}[.?!]["”)]*)\s+["“(\[A-Z\d]"#);
-            // Headings may have several sentences, but no verbs.
-            let verb = Pattern::fixed(r"\b(?:shall|must|may|is|are|was|were|has|have|means)\b");
             let found = sentence.captures(line).map(|found| found[1].len()).filter(|&end| verb.is_match(&line[end..]));
             match found {
                 Some(end) => Some(end).filter(|&end| end <= SENTENCE_BYTES_MAX),

@@ -280,7 +280,11 @@ impl AfterCredit {
         let Some(first) = after.first() else { return Self::Nothing };
         if settings.notes.as_ref().is_some_and(|notes| notes.is_match(first)) || is_note(first) {
             Self::Notes
-        } else if flat_text::begins_with_label(first) || next_credit(after, 0, settings).is_some() || is_command(first)
+        } else if flat_text::begins_with_label(first)
+            || next_credit(after, 0, settings).is_some()
+            || is_command(first)
+            || (after.iter().any(|line| flat_text::begins_with_label(line))
+                && after.iter().any(|line| is_command(line)))
         {
             Self::Law
         } else {
@@ -308,7 +312,11 @@ fn is_note(line: &str) -> bool {
     ));
     // Case reports: `19 C. 334`, `10 CS 205`, `181 Conn. App. 12`.
     let report = Pattern::fixed(r"\b\d{1,3} (?:C|CA|CS|R|Conn|A|P|N\.W|S\.D)\.?(?:2d|3d)?(?: App\.| Supp\.)? ?\d");
-    has_lead(&lead) || has_lead(&dashed) || word.is_match(line) || report.is_match(line)
+    has_lead(&lead)
+        || has_lead(&dashed)
+        || word.is_match(line)
+        || report.is_match(line)
+        || flat_text::is_cross_reference(line)
 }
 
 /// The effect in a heading of Idaho: `PENALTIES — EFFECTIVE UPON A CERTAIN OCCURRENCE.`
