@@ -4,10 +4,11 @@
 use super::enclosing_provision::EnclosingProvision;
 use super::forms::CodeCitationForm;
 use super::matching::{CitationMatch, CitedCode, Matcher, trim_end};
-use super::tail;
-use super::value::{Locator, Unit};
+use super::number::{NumberMark, NumberShape};
+use super::tail::{self, Expected};
+use super::value::{BodyRef, Locator, Unit};
 
-impl<'t> Matcher<'_, 't> {
+impl<'g, 't> Matcher<'g, 't> {
     /// Reads a bare `§ 13.1-345` or `section 414` as a citation of the provision's own code, if such numbers cite
     /// it. `list_end` is the end of the list of numbers, `longest_end` that of the longest list that is possible.
     pub(super) fn read_bare_number(
@@ -44,6 +45,39 @@ impl<'t> Matcher<'_, 't> {
             }
         }
         text.word(pos, "of").is_some()
+    }
+
+    /// Whether the numbers of the text's own code can be recognised by themselves.
+    pub(super) fn has_recognisable_home(&self) -> bool {
+        let form = self.home.and_then(|home| self.form(home.body));
+        form.is_some_and(CodeCitationForm::has_recognisable_numbers)
+    }
+
+    /// The shape of the numbers of the text's own code, if `body` is another code and such numbers can be recognised.
+    pub(super) fn other_home_shape(&self, body: BodyRef) -> Option<&'g NumberShape> {
+        let home = self.home.filter(|home| home.body != body)?;
+        self.form(home.body).filter(|form| form.has_recognisable_numbers()).map(|form| &form.shape)
+    }
+
+    /// Reads `Subsection 38-1a-701(2)` or `subdivision 312(c)(5) of this title`: a section of the provision's own code,
+    /// with a word for the part of it that is cited.
+    pub(super) fn read_pinpoint(&self, pos: usize) -> Option<CitationMatch> {
+        const WORDS: [&str; 8] = [
+            "subsection",
+            "subsections",
+            "subdivision",
+            "subdivisions",
+            "subparagraph",
+            "subparagraphs",
+            "paragraph",
+            "paragraphs",
+        ];
+        self.home?;
+        let text = self.text;
+        let start = text.skip_spaces(text.any_word(pos, &WORDS)?);
+        // After such a word, a dash in a number such as `2-108` hardly ever makes a range.
+        let expected = Expected::of(&NumberShape::ANY, NumberMark::One, Unit::Section);
+        text.folded_at(start).is_ascii_digit().then(|| self.prose_numbers(pos, expected, start, true))?
     }
 
     /// Reads `Regulations .03 and .04C(1) of this chapter`. The part of the number before the last period is that
