@@ -5,6 +5,7 @@ use super::enclosing_provision::EnclosingProvision;
 use super::forms::CodeCitationForm;
 use super::matching::{CitationMatch, CitedCode, Matcher, trim_end};
 use super::number::{NumberMark, NumberShape};
+use super::other_law;
 use super::tail::{self, Expected};
 use super::value::{BodyRef, Locator, Unit};
 
@@ -31,7 +32,7 @@ impl<'g, 't> Matcher<'g, 't> {
         let text = self.text;
         let mut pos = text.skip_comma(list_end);
         if form.has_recognisable_numbers() {
-            return text.word(pos, "of").is_some();
+            return text.word(pos, "of").is_some_and(|after| other_law::is_named(text, text.skip_spaces(after)));
         }
         if matches!(text.folded_at(pos), b'(' | b'[') && self.title_and_name(pos + 1).is_some() {
             return true;

@@ -84,7 +84,9 @@ fn lists_go_on_after_inclusive() {
         ),
         ("SDCL § 1-1-1", "§§ 1-1-1 to 1-1-5, both inclusive, and chapter 3", &["SDCL §§ 1-1-1 to 1-1-5"]),
         ("SDCL § 1-1-1", "sections 12-1-1 to 12-1-5, inclusive, of the Harbor Act", &[]),
+        ("SDCL § 1-1-1", "§ 12-1-1, inclusive of solar power", &["SDCL § 12-1-1"]),
         ("42 U.S.C. § 1", "sections 1981 to 1985, inclusive, of this title", &["42 U.S.C. §§ 1981 to 1985"]),
+        ("42 U.S.C. § 1", "sections 1981, 1985 inclusive of this title", &["42 U.S.C. § 1981", "42 U.S.C. § 1985"]),
     ]);
 }
 
@@ -113,7 +115,35 @@ fn lists_go_on_after_remarks_and_signs() {
             &["42 U.S.C. § 405(a)", "5 U.S.C. § 406(a)"],
         ),
         ("26 U.S.C. § 79", "section 401(a) or (b) of the Harbor Act", &[]),
+        ("26 U.S.C. § 79", "section 401(a),\n(b) of the rest", &["26 U.S.C. § 401(a)"]),
         ("D.C. Code § 1-1", "in § 4-3.03(a)(7) or (b) of this section", &["D.C. Code § 4-3.03(a)(7)"]),
+    ]);
+}
+
+#[test]
+fn words_after_of_need_not_name_another_law() {
+    check(&[
+        (
+            "D.C. Code § 1-1",
+            "under § 31-1316 of an insurer, § 29-102.04 of a filed record, § 22-404 of a law enforcement officer",
+            &["D.C. Code § 31-1316", "D.C. Code § 29-102.04", "D.C. Code § 22-404"],
+        ),
+        (
+            "Haw. Rev. Stat. § 1-1",
+            "in section 428-101, of not less than fifty, section 53-2 of the amount due, and section 53-3 of managing it",
+            &["Haw. Rev. Stat. § 428-101", "Haw. Rev. Stat. § 53-2", "Haw. Rev. Stat. § 53-3"],
+        ),
+        (
+            "Va. Code § 1-1",
+            "§ 3.2-5216 of this article and § 6.2-1074, of one or more families",
+            &["Va. Code § 3.2-5216", "Va. Code § 6.2-1074"],
+        ),
+        (
+            "Va. Code § 1-1",
+            "§ 1-2 of the Tax Law, § 1-3 of the Act of 1933, § 1-4 of such Act, § 1-5 of the City Charter, § 1-6 of an act \
+             of 1920, § 1-7 of any such plan, § 1-8 of this act, § 1-9 of the former charter, § 1-10 of Harbor County",
+            &[],
+        ),
     ]);
 }
 
