@@ -276,8 +276,10 @@ impl<'g, 't> Matcher<'g, 't> {
         pos: usize,
     ) -> Option<(CitedCode<'t>, Vec<ListedNumber>, usize)> {
         let unit = expected.unit;
+        let is_joined = self.has_joined_home(target.body);
         let read = |shape: &NumberShape, strict| {
             let shape = match unit {
+                Unit::Section if is_joined => NumberShape { rising: DashRangeRule::Never, ..*shape },
                 Unit::Section => *shape,
                 Unit::Part | Unit::Chapter => CONTAINER,
             };

@@ -42,7 +42,7 @@ impl<'g, 't> Matcher<'g, 't> {
                 let found = self.target(list_end, unit);
                 is_bare = found.is_none();
                 // A plain `paragraph 3(b)` is no section of a code whose numbers are plain.
-                let may_be_bare = !is_pinpoint || self.has_recognisable_home();
+                let may_be_bare = if is_pinpoint { self.has_recognisable_home() } else { !self.follows_place(pos) };
                 let bare = || self.read_bare_number(list_end, longest_end, unit).filter(|_| may_be_bare);
                 (alternatives, list_end, found.or_else(bare)?)
             }

@@ -144,6 +144,36 @@ fn words_after_of_need_not_name_another_law() {
              of 1920, § 1-7 of any such plan, § 1-8 of this act, § 1-9 of the former charter, § 1-10 of Harbor County",
             &[],
         ),
+        (
+            "Arden Rev. Stat. § 3-1",
+            "under § 3-3 or § 3-4 of this subtitle",
+            &["Arden Rev. Stat. § 3-3", "Arden Rev. Stat. § 3-4"],
+        ),
+    ]);
+}
+
+#[test]
+fn words_before_a_bare_number_may_name_another_place() {
+    check(&[
+        (
+            "Arden Rev. Stat. § 3-1",
+            "City Code Article 14, §§ 11-9 and 11-10, Charter Article IV, § 6, State Ethics Article, § 5-1, Building Code § 109.6, \
+             Ordinance 15-435, Section 2",
+            &[],
+        ),
+        (
+            "Arden Rev. Stat. § 3-1",
+            "of this article § 3-2, for Article 3: § 3-3",
+            &["Arden Rev. Stat. § 3-2", "Arden Rev. Stat. § 3-3"],
+        ),
+        // A provision whose own number has a dash shows that a dash makes no range.
+        ("Arden Rev. Stat. § 3-1", "under §§ 3-9 through 3-11", &["Arden Rev. Stat. §§ 3-9 to 3-11"]),
+        (
+            "Vt. Stat. Ann. tit. 9A, § 2-1",
+            "sections 2-108 and 2-112 of this title",
+            &["Vt. Stat. Ann. tit. 9A, § 2-108", "Vt. Stat. Ann. tit. 9A, § 2-112"],
+        ),
+        ("Arden Rev. Stat. § 3", "under §§ 9-11", &["Arden Rev. Stat. §§ 9 to 11"]),
     ]);
 }
 
