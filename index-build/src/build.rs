@@ -323,7 +323,7 @@ impl BuildContext<'_> {
         let words = self.account(dir, words)?;
         clock.lap("word account");
         let mut stage = self.options.progress.stage("finding references", "nodes", Some(u64::from(compiled.nodes)));
-        let references = references::write(dir, &grammar, &mut warnings, &mut stage)?;
+        let references = references::write(dir, &compiled.code_bodies, &grammar, &mut warnings, &mut stage)?;
         stage.finish();
         clock.lap("references");
         let mut reused = Vec::new();

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::path::Path;
 
+use hornbook_corpus::catalogue::CodeBody;
 use hornbook_corpus::citation::{
     BodyRef, Citation, CitationKey, EnclosingProvision, Grammar, Locator, ProvisionLookup, Unit,
 };
@@ -33,12 +34,13 @@ const MISSED_MIN: u32 = 20;
 /// Finds and writes the references of the nodes in `dir`. Also says which titles lack much of what other law cites.
 pub(crate) fn write(
     dir: &Path,
+    code_bodies: &[CodeBody],
     grammar: &Grammar,
     warnings: &mut Warnings,
     stage: &mut ProgressStage,
 ) -> Result<ReferenceReport, BuildError> {
-    let law =
-        SnapshotFiles { outline: Outline::open(dir)?, nodes: Nodes::open(dir)?, texts: Texts::open(dir)?, grammar };
+    let (outline, nodes, texts) = (Outline::open(dir)?, Nodes::open(dir)?, Texts::open(dir)?);
+    let law = SnapshotFiles { outline, nodes, texts, code_bodies, grammar };
     let cited = CitationTable::read(&law)?;
     let mut writer = ReferenceWriter::default();
     let mut report = ReferenceReport { citations: 0, references: 0, citing: 0, cited: 0 };
@@ -122,6 +124,7 @@ struct SnapshotFiles<'g> {
     outline: Outline,
     nodes: Nodes,
     texts: Texts,
+    code_bodies: &'g [CodeBody],
     grammar: &'g Grammar,
 }
 
@@ -158,10 +161,32 @@ impl SnapshotFiles<'_> {
                 if held.is_empty() && is_section(&citation) && missed.insert(self.grammar.key(&citation)) {
                     mentioned.missed.push(series(&citation));
                 }
-                mentioned.nodes.extend(held.into_iter().filter(|&held| seen.insert(held)));
+                let meant = if held.len() > 1 && !is_range(&citation) { self.nearest(node, held) } else { held };
+                mentioned.nodes.extend(meant.into_iter().filter(|&meant| seen.insert(meant)));
             }
         }
         Ok(mentioned)
+    }
+
+    /// Of several provisions with one citation, those that share the most containers with the citing one, because a number
+    /// that occurs in several articles means the one of the same article. If they still are in several containers
+    /// of one code body, nothing tells which is meant, so none is kept. Those in one container are versions of one.
+    fn nearest(&self, citing: NodeOrdinal, mut held: Vec<NodeOrdinal>) -> Vec<NodeOrdinal> {
+        let body = |node: NodeOrdinal| self.code_bodies.iter().position(|body| body.nodes.contains(node.0));
+        let shared = |node: NodeOrdinal| {
+            let common = self.outline.ancestors(node).find(|&above| self.outline.subtree(above).contains(citing.0));
+            (body(node) == body(citing)).then(|| common.map(|above| self.outline.depth(above)))
+        };
+        let most = held.iter().map(|&node| shared(node)).max().flatten();
+        held.retain(|&node| shared(node) == most);
+        let place = |node: NodeOrdinal| (body(node), self.outline.parent(node));
+        let places: Vec<_> = held.iter().map(|&node| place(node)).collect();
+        let is_sure = |node: NodeOrdinal| {
+            let (own, container) = place(node);
+            places.iter().all(|&(body, parent)| body != own || parent == container)
+        };
+        held.retain(|&node| is_sure(node));
+        held
     }
 }
 

@@ -9,7 +9,7 @@ use super::text::{CitationText, END, SECTION_SIGN};
 use super::value::Citation;
 
 /// The words, besides names of codes, that can begin a citation in prose order (`section 5 of ...`).
-const PROSE_OPENINGS: [&str; 17] = [
+const PROSE_OPENINGS: [&str; 18] = [
     "rule",
     "section",
     "ss",
@@ -22,6 +22,7 @@ const PROSE_OPENINGS: [&str; 17] = [
     "chapter",
     "title",
     "subsection",
+    "subdivision",
     "paragraph",
     "clause",
     "preamble",

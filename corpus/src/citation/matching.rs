@@ -86,7 +86,7 @@ impl<'g, 't> Matcher<'g, 't> {
                 b's' | b'p' | b'c' | b'a' | b'r' => {
                     let prose =
                         self.prose(pos).or_else(|| self.read_number_endings(pos)).or_else(|| self.inner_prose(pos));
-                    prose.or_else(|| self.constitution_prose(pos))
+                    prose.or_else(|| self.read_pinpoint(pos)).or_else(|| self.constitution_prose(pos))
                 }
                 _ => None,
             }),
@@ -99,12 +99,12 @@ impl<'g, 't> Matcher<'g, 't> {
     }
 
     /// Reads `Cal. Penal Code § 187`, `Del. Code tit. 6, § 18-201`, `U.S. Const. art. I`.
-    fn named(&self, pos: usize) -> Option<CitationMatch> {
+    pub(super) fn named(&self, pos: usize) -> Option<CitationMatch> {
         let (target, end) = self.name(pos)?;
         self.after_name(pos, target, end)
     }
 
-    fn name(&self, pos: usize) -> Option<(CitedCode<'t>, usize)> {
+    pub(super) fn name(&self, pos: usize) -> Option<(CitedCode<'t>, usize)> {
         let (name, end) = self.forms.names.longest(self.text, pos)?;
         let (end, edition) = self.skip_remarks(end);
         let code = CitedCode {
@@ -118,7 +118,7 @@ impl<'g, 't> Matcher<'g, 't> {
         Some((code, end))
     }
 
-    fn is_former_edition(&self, body: BodyRef, year: u16) -> bool {
+    pub(super) fn is_former_edition(&self, body: BodyRef, year: u16) -> bool {
         self.form(body).and_then(|form| form.numbered_since).is_some_and(|since| year < since)
     }
 
@@ -131,7 +131,7 @@ impl<'g, 't> Matcher<'g, 't> {
     }
 
     /// Reads `42 U.S.C. § 1983`.
-    fn titled(&self, pos: usize) -> Option<CitationMatch> {
+    pub(super) fn titled(&self, pos: usize) -> Option<CitationMatch> {
         let (target, end) = self.title_and_name(pos)?;
         self.after_name(pos, target, end)
     }
@@ -151,7 +151,7 @@ impl<'g, 't> Matcher<'g, 't> {
 
     /// Sets the title of a target, if its body has such a title. `5A` of the United States Code is the appendix of
     /// title 5.
-    fn with_title(&self, target: CitedCode<'t>, title: &'t str) -> Option<CitedCode<'t>> {
+    pub(super) fn with_title(&self, target: CitedCode<'t>, title: &'t str) -> Option<CitedCode<'t>> {
         let form = self.form(target.body).filter(|_| target.shared.is_none())?;
         let rule = form.title.as_ref()?;
         if target.title.is_some_and(|named| named != title) {
@@ -204,7 +204,7 @@ impl<'g, 't> Matcher<'g, 't> {
         }
     }
 
-    fn after_name(&self, start: usize, target: CitedCode<'t>, pos: usize) -> Option<CitationMatch> {
+    pub(super) fn after_name(&self, start: usize, target: CitedCode<'t>, pos: usize) -> Option<CitationMatch> {
         let form = self.form(target.body)?;
         if let Some(style) = form.constitution {
             let (parts, end) = constitution::read(self.text, pos, style)?;
@@ -216,6 +216,7 @@ impl<'g, 't> Matcher<'g, 't> {
         let (target, pos) = self.title_after(target, pos)?;
         let (target, pos) = self.appendix(form, target, pos);
         let (mark, unit, pos) = match tail::read_mark(self.text, pos) {
+            Some(_) if self.text.begins_paragraph(pos) && ends_with_year(self.text.before(pos, 32)) => return None,
             Some((mark, unit, end)) => (mark, unit, self.text.skip_spaces(end)),
             None => (NumberMark::None, Unit::Section, pos),
         };
@@ -231,7 +232,7 @@ impl<'g, 't> Matcher<'g, 't> {
     }
 
     /// Reads the title after the name of a titled form, if the title is not known yet. `None` if it is missing.
-    fn title_after(&self, target: CitedCode<'t>, pos: usize) -> Option<(CitedCode<'t>, usize)> {
+    pub(super) fn title_after(&self, target: CitedCode<'t>, pos: usize) -> Option<(CitedCode<'t>, usize)> {
         if target.title.is_some() || self.form(target.body)?.title.is_none() {
             return Some((target, pos));
         }
@@ -248,7 +249,7 @@ impl<'g, 't> Matcher<'g, 't> {
         Some((self.with_title(target, title)?, next))
     }
 
-    fn numbers(
+    pub(super) fn numbers(
         &self,
         start: usize,
         target: CitedCode<'t>,
@@ -260,23 +261,29 @@ impl<'g, 't> Matcher<'g, 't> {
             return None;
         }
         let strict = mark == NumberMark::None || (target.strict && unit == Unit::Section);
-        let (target, entries, end) = self.list(CitedCode { strict, ..target }, unit, mark, pos, false)?;
+        let expected =
+            Expected { home: self.other_home_shape(target.body), ..Expected::of(&NumberShape::ANY, mark, unit) };
+        let (target, entries, end) = self.list(CitedCode { strict, ..target }, expected, pos)?;
         Some(self.found(start, target, unit, entries, end))
     }
 
-    /// Reads the numbers at `pos` and decides their code: for a shared name, the code whose numbers they fit.
-    fn list(
+    /// Reads the numbers at `pos` and decides their code: for a shared name, the code whose numbers they fit. The shape
+    /// that is expected is that of the code.
+    pub(super) fn list(
         &self,
         target: CitedCode<'t>,
-        unit: Unit,
-        mark: NumberMark,
+        expected: Expected<'g>,
         pos: usize,
-        alternatives: bool,
     ) -> Option<(CitedCode<'t>, Vec<ListedNumber>, usize)> {
-        let read = |shape, strict| {
-            let shape = if unit == Unit::Section { shape } else { &CONTAINER };
-            let expected = Expected { strict, alternatives, ..Expected::of(shape, mark, unit) };
-            tail::read_list(self.text, pos, expected)
+        let unit = expected.unit;
+        let is_joined = self.has_joined_home(target.body);
+        let read = |shape: &NumberShape, strict| {
+            let shape = match unit {
+                Unit::Section if is_joined => NumberShape { rising: DashRangeRule::Never, ..*shape },
+                Unit::Section => *shape,
+                Unit::Part | Unit::Chapter => CONTAINER,
+            };
+            tail::read_list(self.text, pos, Expected { shape: &shape, strict, ..expected })
         };
         let Some(shared) = target.shared else {
             let (entries, end) = read(&self.form(target.body)?.shape, target.strict)?;
@@ -306,7 +313,7 @@ impl<'g, 't> Matcher<'g, 't> {
         }
     }
 
-    fn found(
+    pub(super) fn found(
         &self,
         start: usize,
         target: CitedCode<'t>,
@@ -327,205 +334,9 @@ impl<'g, 't> Matcher<'g, 't> {
         });
         CitationMatch { items: items.collect(), end }
     }
-
-    /// Reads `section 1983 of title 42`, `§ 13.1-345 of the Code of Virginia`, `Section 775.082, Florida Statutes`.
-    fn prose(&self, pos: usize) -> Option<CitationMatch> {
-        let text = self.text;
-        let (mark, unit, after) = tail::read_mark(text, pos)?;
-        let list_start = text.skip_spaces(after);
-        let any = Expected { alternatives: true, ..Expected::of(&NumberShape::ANY, mark, unit) };
-        let (entries, longest_end) = tail::read_list(text, list_start, any)?;
-        let (alternatives, list_end, (target, end)) = match self.target(longest_end, unit) {
-            Some(found) => (true, longest_end, found),
-            None => {
-                // `section 922 or 948` is a list. `section 5 or 30 days after that` is one only if a code is named
-                // after it.
-                let alternatives = entries.iter().all(|entry| entry.resembles(&entries[0]));
-                let (_, list_end) = tail::read_list(text, list_start, Expected { alternatives, ..any })?;
-                let found = self.target(list_end, unit);
-                (alternatives, list_end, found.or_else(|| self.read_bare_number(list_end, longest_end, unit))?)
-            }
-        };
-        // So far only the end of the list was needed. It is read again below, with the form of the code, which
-        // decides which dashes make a range.
-        let form = self.form(target.body)?;
-        // In a code that has sections, the article in `Article 4, § 12` is a heading. `Chapter 589, AS amended`
-        // cites no code.
-        let is_article = text.folded_at(pos).eq_ignore_ascii_case(&b'a');
-        let is_misnamed_rule = text.folded_at(pos).eq_ignore_ascii_case(&b'r') && !form.printed.contains("R.");
-        if is_misnamed_rule || (is_article && !form.mark.starts_with("art")) || (target.strict && unit != Unit::Section)
-        {
-            return None;
-        }
-        let (target, entries, again_end) = self.list(target, unit, mark, list_start, alternatives)?;
-        if again_end != list_end {
-            return None;
-        }
-        let mut found = self.found(pos, target, unit, entries, end);
-        found.end = end;
-        Some(found)
-    }
-
-    /// Reads `of title 42, United States Code`, `of 42 U.S.C.`, `of the Code of Virginia`, `, Florida Statutes`.
-    fn target(&self, pos: usize, unit: Unit) -> Option<(CitedCode<'t>, usize)> {
-        let text = self.text;
-        let start = text.skip_comma(pos);
-        let of = text.any_word(start, &["of", "in"]);
-        let mut next = text.skip_spaces(of.unwrap_or(start));
-        if let Some(after) = text.word(next, "the") {
-            next = text.skip_spaces(after);
-        }
-        let found = if let Some(found) = self.this_container(next) {
-            Some(found)
-        } else if let Some(after) = text.any_word(next, &["title", "tit", "chapter", "ch"]) {
-            let is_chapter = text.folded_at(next).eq_ignore_ascii_case(&b'c');
-            self.title_then_name(text.skip_spaces(after), is_chapter, unit)
-        } else if text.folded_at(next).is_ascii_digit() {
-            self.title_and_name(next)
-        } else {
-            self.name(next).and_then(|(target, end)| self.title_after(target, end))
-        };
-        let (target, end) = found?;
-        let form = self.form(target.body)?;
-        if form.constitution.is_some() {
-            return None;
-        }
-        let (target, end) = self.edition_after(form, target, end);
-        // In `§ 5, Cal. Penal Code § 187` the name belongs to the number after it.
-        let owns_number = tail::read_mark(text, end).is_some_and(|(mark, _, _)| mark != NumberMark::None)
-            || (text.folded_at(end).is_ascii_digit() && of.is_none());
-        (!owns_number).then(|| (target, trim_end(text, end)))
-    }
-
-    /// Reads the edition after the name of the code in `section 535.010, RSMo Supp. 2010`. A year that could be a
-    /// number of the code is none.
-    fn edition_after(&self, form: &CodeCitationForm, target: CitedCode<'t>, end: usize) -> (CitedCode<'t>, usize) {
-        let text = self.text;
-        let mut pos = end;
-        while let Some(after) = text.any_word(pos, &EDITION_WORDS) {
-            pos = text.skip_spaces(after);
-        }
-        let year_end = text.digits_end(pos);
-        let digits = text.slice(pos, year_end);
-        match read_year(text, pos) {
-            Some((year, after)) if !form.shape.fits_text(digits) && tail::read_mark(text, after).is_none() => {
-                let is_former_edition = target.is_former_edition || self.is_former_edition(target.body, year);
-                (CitedCode { is_former_edition, ..target }, year_end)
-            }
-            _ => (target, end),
-        }
-    }
-
-    fn title_then_name(&self, pos: usize, is_chapter: bool, unit: Unit) -> Option<(CitedCode<'t>, usize)> {
-        let (title, end) = tail::read_title(self.text, pos)?;
-        if let Some((target, name_end)) = self.name_without_number(end) {
-            // The named code may have no such title, as in `title 17, Utah Code`. Then the United States Code is
-            // not meant either.
-            return Some((self.with_title(target, title)?, name_end));
-        }
-        if is_chapter || unit == Unit::Part {
-            return None;
-        }
-        Some((self.with_title(self.plain_us_code()?, title)?, end))
-    }
-
-    /// The name after a title, unless the name belongs to a number that follows it.
-    fn name_without_number(&self, end: usize) -> Option<(CitedCode<'t>, usize)> {
-        let (target, name_end) = self.name_after_title(end)?;
-        let owns_number =
-            self.text.folded_at(name_end).is_ascii_digit() || tail::read_mark(self.text, name_end).is_some();
-        (!owns_number).then_some((target, name_end))
-    }
-
-    /// Reads `, United States Code`, `of the Delaware Code`, ` USC`.
-    fn name_after_title(&self, end: usize) -> Option<(CitedCode<'t>, usize)> {
-        let text = self.text;
-        let mut next = text.skip_comma(end);
-        for word in ["of", "the"] {
-            if let Some(after) = text.word(next, word) {
-                next = text.skip_spaces(after);
-            }
-        }
-        self.name(next)
-    }
-
-    /// Reads `title 42, section 1983`, `Title 18, United States Code, Section 924(c)`.
-    fn title_prose(&self, pos: usize) -> Option<CitationMatch> {
-        let text = self.text;
-        let after = text.any_word(pos, &["title", "tit"])?;
-        let (title, end) = tail::read_title(text, text.skip_spaces(after))?;
-        if let Some((target, name_end)) = self.name_after_title(end) {
-            let target = self.with_title(target, title)?;
-            return self.after_name(pos, target, name_end);
-        }
-        let (mark, unit, number) = tail::read_mark(text, text.skip_comma(end))?;
-        if unit == Unit::Part {
-            return None;
-        }
-        let number = text.skip_spaces(number);
-        let any = Expected::of(&NumberShape::ANY, mark, unit);
-        let (_, list_end) = tail::read_list(text, number, any)?;
-        match self.name_without_number(list_end) {
-            Some((target, name_end)) => {
-                let target = self.with_title(target, title)?;
-                let mut found = self.numbers(pos, target, unit, mark, number)?;
-                found.end = trim_end(text, name_end);
-                if let [(range, _)] = found.items.as_mut_slice() {
-                    range.end = found.end;
-                }
-                Some(found)
-            }
-            // The headings of every code are cited like `Title 13, Chapter 24`.
-            None if unit != Unit::Section => None,
-            None => self.numbers(pos, self.with_title(self.plain_us_code()?, title)?, unit, mark, number),
-        }
-    }
-
-    /// Reads `subsection (b) of section 1983 of title 42`, `paragraph (2) of subsection (b) of ...`.
-    fn inner_prose(&self, pos: usize) -> Option<CitationMatch> {
-        const WORDS: [&str; 6] = ["subsection", "subdivision", "subparagraph", "paragraph", "clause", "subclause"];
-        let text = self.text;
-        let mut levels: Vec<Vec<Box<str>>> = Vec::new();
-        let mut next = pos;
-        while levels.len() < 5
-            && let Some(after) = text.any_word(next, &WORDS)
-        {
-            let (outermost, end) = tail::read_inner(text, after)?;
-            let mut inner = vec![outermost.into()];
-            let end = tail::read_subdivisions(text, end, false, &mut inner);
-            levels.push(inner);
-            next = text.skip_spaces(text.word(text.skip_spaces(end), "of")?);
-        }
-        if levels.is_empty() {
-            return None;
-        }
-        let mut found = self.prose(next).or_else(|| self.titled(next)).or_else(|| self.named(next))?;
-        let [(range, citation)] = found.items.as_mut_slice() else { return None };
-        range.start = pos;
-        citation.subdivisions.extend(levels.into_iter().rev().flatten());
-        Some(found)
-    }
-
-    /// Reads `article I, section 8 of the United States Constitution`.
-    fn constitution_prose(&self, pos: usize) -> Option<CitationMatch> {
-        let text = self.text;
-        let any =
-            super::forms::ConstitutionStyle { arabic_articles: false, roman_sections: true, sections_alone: false };
-        let (parts, end) = constitution::read(text, pos, any)?;
-        let mut subdivisions = Vec::new();
-        let end = tail::read_subdivisions(text, end, false, &mut subdivisions);
-        let start = text.skip_comma(end);
-        let mut next = text.skip_spaces(text.any_word(start, &["of", "to"]).unwrap_or(start));
-        if let Some(after) = text.word(next, "the") {
-            next = text.skip_spaces(after);
-        }
-        let (target, name_end) = self.name(next)?;
-        self.form(target.body)?.constitution?;
-        Some(constitutional(pos..trim_end(text, name_end), target, parts, subdivisions))
-    }
 }
 
-fn constitutional(
+pub(super) fn constitutional(
     range: Range<usize>,
     target: CitedCode<'_>,
     parts: constitution::ConstitutionPath,
@@ -559,10 +370,10 @@ pub(super) fn trim_end(text: CitationText<'_>, end: usize) -> usize {
 const REMARKS_MAX: usize = 6;
 
 /// Words of an edition: `RSMo Cum. Supp. 2013`, `D.C. Code, 2001 Ed.`.
-const EDITION_WORDS: [&str; 8] = ["cum", "supp", "suppl", "supplement", "ed", "edition", "repl", "reissue"];
+pub(super) const EDITION_WORDS: [&str; 8] = ["cum", "supp", "suppl", "supplement", "ed", "edition", "repl", "reissue"];
 
 /// Reads the year of the edition in `Minnesota Statutes 2022, section 609.185`, and the end of the comma after it.
-fn read_year(text: CitationText<'_>, pos: usize) -> Option<(u16, usize)> {
+pub(super) fn read_year(text: CitationText<'_>, pos: usize) -> Option<(u16, usize)> {
     let end = text.digits_end(pos);
     let year = year_of(text.slice(pos, end))?;
     // A dot or a dash makes it a number.
@@ -573,6 +384,12 @@ fn read_year(text: CitationText<'_>, pos: usize) -> Option<(u16, usize)> {
 fn year_of(digits: &str) -> Option<u16> {
     let is_year = digits.len() == 4 && matches!(&digits[..2], "18" | "19" | "20");
     if is_year { digits.parse().ok() } else { None }
+}
+
+/// Whether a sentence ends with a year, as in `of the Compiled Laws of 1970.`, and not with `U.S.C.`
+fn ends_with_year(text: &str) -> bool {
+    let sentence = text.trim_end().trim_end_matches('.');
+    sentence.ends_with(|sign: char| sign.is_ascii_digit())
 }
 
 /// The first year in a remark such as `(1988 Reenactment)`.

@@ -7,8 +7,8 @@
 //!
 //! Read the modules in this order: `value` (a citation), `forms` (the table), `text` (normalised input), `names`
 //! (names of codes), `number` (section numbers and ranges), `shared` (names of more than one code), `matching` (a
-//! citation at one position), `home` and `own_code` (references to the provision's own code), `acts` (acts by their
-//! popular names), then the rest.
+//! citation at one position), `prose` (its number first), `enclosing_provision` and `own_code` (references to the
+//! provision's own code), `other_law` (words after them), `acts` (acts by their popular names), then the rest.
 
 mod act_section;
 mod act_table;
@@ -26,7 +26,9 @@ mod list;
 mod matching;
 mod names;
 mod number;
+mod other_law;
 mod own_code;
+mod prose;
 mod resolve;
 mod shared;
 mod tail;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::number::{self, NumberMark, NumberRules, NumberShape, NumberText};
-use super::text::{CitationText, PILCROW, SECTION_SIGN};
+use super::text::{CitationText, END, PILCROW, SECTION_SIGN};
 use super::value::{Unit, WordingKind};
 
 /// Maximum number of numbers read from one list. Longer lists are cut, which bounds the work at one position.
@@ -34,14 +34,26 @@ impl ListedNumber {
         std::ptr::eq(self, first) || !is_plain || alike
     }
 
-    /// Whether both numbers have parts, with the same signs between them: `38.05.055` and `38.05.057`. Such a number is
-    /// of the same code, even without a mark before the list.
+    /// Whether both numbers have parts, and either two signs or more (`62A.9A-102`) or the same signs: `5.057` and `5.055`.
+    /// Such a number is of the same code, even without a mark before the list.
     fn has_parts_like(&self, first: &Self) -> bool {
-        let signs = |number: &Self| -> Vec<u8> {
-            number.first.as_bytes().iter().copied().filter(|byte| !byte.is_ascii_alphanumeric()).collect()
-        };
-        let own = signs(self);
-        !own.is_empty() && own == signs(first)
+        let signs = |number: &Self| number.signs().count();
+        let has_many = signs(self) >= 2 && signs(first) >= 2;
+        has_many || (self.has_parts() && self.signs().eq(first.signs()))
+    }
+
+    fn signs(&self) -> impl Iterator<Item = u8> + '_ {
+        self.first.as_bytes().iter().copied().filter(|byte| !byte.is_ascii_alphanumeric())
+    }
+
+    /// Whether this can be a section after a word such as `subsection`, whose own number is plain: `subsection 2`.
+    pub(super) fn names_section(&self) -> bool {
+        self.has_parts() || !self.subdivisions.is_empty()
+    }
+
+    /// Whether the number has parts: `12-3`, not `12` or `12a`.
+    pub(super) fn has_parts(&self) -> bool {
+        self.signs().next().is_some()
     }
 }
 
@@ -55,12 +67,15 @@ pub(super) struct Expected<'s> {
     pub(super) unit: Unit,
     /// Whether more numbers may follow a singular mark: `section 922 or 948`.
     pub(super) alternatives: bool,
+    /// The shape of the numbers of the text's own code, if the list is of another code: `40 U.S.C. § 8124 and
+    /// § 10-111`.
+    pub(super) home: Option<&'s NumberShape>,
 }
 
 impl<'s> Expected<'s> {
     /// Expects numbers that fit the shape strictly, without alternatives.
     pub(super) fn of(shape: &'s NumberShape, mark: NumberMark, unit: Unit) -> Self {
-        Self { shape, mark, strict: true, unit, alternatives: false }
+        Self { shape, mark, strict: true, unit, alternatives: false, home: None }
     }
 
     /// The rules for one number of the list.
@@ -131,16 +146,26 @@ pub(super) fn read_list(
     let mut end = skip_et_seq(text, first.end);
     let mut entries = vec![first];
     while entries.len() < LIST_MAX {
-        let Some(next) = next_in_list(text, end, expected, &entries[0]) else { break };
+        let next = next_in_list(text, end, expected, &entries[0]);
+        let Some(next) = next.or_else(|| next_after_remark(text, end, expected, &entries[0])) else { break };
         end = skip_et_seq(text, next.end);
         entries.push(next);
     }
-    Some((entries, end))
+    // `section 405(a) and (b) of this title`, but not `section 405(a) or (b) of this section`.
+    let of = |more: &usize| {
+        let of = text.skip_comma(*more);
+        text.word(of, "of").is_some()
+            && text.words(of, &["of", "this", "section"]).is_none()
+            && !text.slice(*more, of).contains('\n')
+    };
+    let more = skip_more_subdivisions(text, end).filter(of);
+    Some((entries, more.unwrap_or(end)))
 }
 
 fn read_entry(text: CitationText<'_>, start: usize, expected: Expected<'_>) -> Option<ListedNumber> {
     let bracketed = text.folded_at(start) == b'[';
-    let number_start = if bracketed { start + 1 } else { start };
+    let number_start = skip_stars(text, if bracketed { start + 1 } else { start });
+    let start = if bracketed { start } else { number_start };
     let span = number::read(text, number_start, expected.number())?;
     let mut end = span.end;
     if bracketed && text.folded_at(end) == b']' {
@@ -195,17 +220,14 @@ fn next_in_list(
     if matches!(text.folded_at(pos), b',' | b';') {
         pos = text.skip_spaces(pos + 1);
     }
-    if let Some(after) = text.any_word(pos, &["and", "or"]) {
-        pos = text.skip_spaces(after);
-    } else if text.folded_at(pos) == b'&' {
-        pos = text.skip_spaces(pos + 1);
-    }
+    pos = skip_conjunction(text, pos);
     if pos == separator {
         return None;
     }
     let mut expected = expected;
+    let has_mark = text.folded_at(pos) == SECTION_SIGN;
     let mut goes_on = expected.mark == NumberMark::Many || expected.alternatives;
-    if text.folded_at(pos) == SECTION_SIGN {
+    if has_mark {
         // In `chapter 1, § 223` the section is not part of the list of chapters.
         let (mark, unit, after) = read_mark(text, pos)?;
         if unit != expected.unit {
@@ -217,15 +239,92 @@ fn next_in_list(
     } else if !goes_on && expected.mark != NumberMark::None {
         return None;
     }
-    if !text.folded_at(pos).is_ascii_digit() {
+    if !text.folded_at(skip_stars(text, pos)).is_ascii_digit() {
         return None;
     }
     let entry = read_entry(text, pos, expected)?;
+    if has_mark && expected.home.is_some_and(|home| is_of_home(text, &entry, first, home)) {
+        return None;
+    }
     // A number before a capitalised word is more likely a title or a count than a section.
     let after = text.skip_spaces(entry.end);
     let continues = after > entry.end && text.folded_at(after).is_ascii_uppercase();
     let is_alike = entry.has_parts_like(first);
     ((goes_on && !continues) || is_alike).then_some(entry)
+}
+
+/// Whether a number after a mark of its own is one of the text's own code and not of the code before: `40 U.S.C. § 8124
+/// and § 10-111`, of which no range from 10 to 111 can be meant.
+fn is_of_home(text: CitationText<'_>, entry: &ListedNumber, first: &ListedNumber, home: &NumberShape) -> bool {
+    let rules = NumberRules { shape: home, mark: NumberMark::One, strict: true };
+    let rises = number::compare(first.first.as_str(), entry.first.as_str()).is_lt();
+    let is_alike = entry.has_parts_like(first) || (entry.last.is_some() && rises);
+    !is_alike && number::read(text, entry.start, rules).is_some_and(|own| own.last.is_none())
+}
+
+/// Skips `and`, `or`, `and/or` or `&`.
+fn skip_conjunction(text: CitationText<'_>, pos: usize) -> usize {
+    if text.folded_at(pos) == b'&' {
+        return text.skip_spaces(pos + 1);
+    }
+    let Some(after) = text.any_word(pos, &["and", "or"]) else { return pos };
+    let after = if text.folded_at(after) == b'/' { text.word(after + 1, "or").unwrap_or(after) } else { after };
+    text.skip_spaces(after)
+}
+
+/// Reads the next number of a list after a remark on the one before (`22-3009.02 (second degree); 22-3009.03`) or after
+/// more of its subdivisions (`25-741(a) and (b), 25-742`). It must be more than a plain number, which could be a count.
+fn next_after_remark(
+    text: CitationText<'_>,
+    end: usize,
+    expected: Expected<'_>,
+    first: &ListedNumber,
+) -> Option<ListedNumber> {
+    let start = skip_remark(text, end).or_else(|| skip_more_subdivisions(text, end))?;
+    next_in_list(text, start, expected, first).filter(ListedNumber::has_parts)
+}
+
+/// Skips `[repealed]`, `(second degree theft)` or `{"Definitions"}`.
+fn skip_remark(text: CitationText<'_>, end: usize) -> Option<usize> {
+    const LEN_MAX: usize = 96;
+    let open = text.skip_spaces(end);
+    let closing = match text.folded_at(open) {
+        b'(' => b')',
+        b'[' => b']',
+        b'{' => b'}',
+        _ => return None,
+    };
+    let close = (open + 1..open + LEN_MAX).find(|&at| matches!(text.folded_at(at), b')' | b']' | b'}' | END))?;
+    let letters = text.slice(open, close).bytes().filter(u8::is_ascii_alphabetic).count();
+    (text.folded_at(close) == closing && letters >= 4).then_some(close + 1)
+}
+
+/// Skips ` and (b)` or `, (c), and (d)` after subdivisions: only the first of such a list is kept.
+fn skip_more_subdivisions(text: CitationText<'_>, end: usize) -> Option<usize> {
+    if end == 0 || text.slice(end - 1, end) != ")" {
+        return None;
+    }
+    let mut last = None;
+    let mut pos = end;
+    for _ in 0..SUBDIVISIONS_MAX {
+        let next = skip_conjunction(text, text.skip_comma(pos));
+        if next == pos || text.slice(pos, next).contains('\n') {
+            break;
+        }
+        let Some((_, first_end)) = read_parenthesised(text, next) else { break };
+        let inner = |end: usize| read_parenthesised(text, end).map(|(_, inner)| inner);
+        let after = std::iter::successors(Some(first_end), |&end| inner(end)).take(SUBDIVISIONS_MAX).last();
+        let after = after.unwrap_or(first_end);
+        pos = skip_subdivision_range(text, after);
+        last = Some(pos);
+    }
+    last
+}
+
+/// Skips the `*` with which some publishers mark a number that a note explains: `RCW *10.77.129`.
+fn skip_stars(text: CitationText<'_>, pos: usize) -> usize {
+    let stars = (0..3).take_while(|offset| text.folded_at(pos + offset) == b'*').count();
+    if stars == 0 { pos } else { text.skip_spaces(pos + stars) }
 }
 
 /// The last part of a number, or of the two numbers of a range: `.04C(1)`, `.03—.06`.
@@ -337,7 +436,17 @@ fn read_worded(text: CitationText<'_>, pos: usize) -> Option<(&str, usize)> {
         ["subd", "subds", "subdivision", "subdiv", "subsection", "subsec", "paragraph", "para", "par"];
     let word = text.skip_comma(pos);
     let is_sign = text.folded_at(word) == PILCROW;
-    read_inner(text, if is_sign { word + text.at(word).1 } else { text.any_word(word, &WORDS)? })
+    let found = read_inner(text, if is_sign { word + text.at(word).1 } else { text.any_word(word, &WORDS)? });
+    found.filter(|&(_, end)| !is_of_another(text, end))
+}
+
+/// Whether the subdivision that ends here belongs to what follows: `section 3-1, subsection (a) or (b) of section 3-2`.
+fn is_of_another(text: CitationText<'_>, end: usize) -> bool {
+    const OWNERS: [&str; 6] = ["section", "sections", "subsection", "subdivision", "subparagraph", "paragraph"];
+    let more = skip_more_subdivisions(text, end).unwrap_or(end);
+    let Some(of) = text.word(text.skip_spaces(more), "of") else { return false };
+    let owner = text.skip_spaces(of);
+    text.folded_at(owner) == SECTION_SIGN || text.any_word(owner, &OWNERS).is_some()
 }
 
 /// Reads the subdivision after such a word: `(b)`, `2`, `A`.
@@ -364,8 +473,17 @@ fn skip_subdivision_range(text: CitationText<'_>, end: usize) -> usize {
     read_parenthesised(text, pos).map_or(end, |(_, range_end)| range_end)
 }
 
+/// Skips `, et seq.` or `, inclusive`.
 fn skip_et_seq(text: CitationText<'_>, end: usize) -> usize {
     let et = text.skip_comma(end);
+    let both = text.word(et, "both").map_or(et, |after| text.skip_spaces(after));
+    // `inclusive of solar power` is no remark on a list.
+    let goes_on = |after| text.word(text.skip_spaces(after), "of").map(|of| text.skip_spaces(of));
+    if let Some(after) = text.word(both, "inclusive")
+        && goes_on(after).is_none_or(|of| text.word(of, "this").is_some())
+    {
+        return if text.slice(after - 1, after) == "." { after - 1 } else { after };
+    }
     let seq = text.word(et, "et").map(|after| text.skip_spaces(after));
     seq.and_then(|pos| text.any_word(pos, &["seq", "sequens", "sequentes"])).unwrap_or(end)
 }

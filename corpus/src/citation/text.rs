@@ -29,6 +29,12 @@ impl<'t> CitationText<'t> {
         self.0.get(start..end).unwrap_or("")
     }
 
+    /// The text before `pos`, at most `most` bytes of it.
+    pub(super) fn before(self, pos: usize, most: usize) -> &'t str {
+        let start = (pos.saturating_sub(most)..=pos).find(|&at| self.0.is_char_boundary(at));
+        self.slice(start.unwrap_or(pos), pos)
+    }
+
     /// The folded character at a character boundary, and its length in bytes.
     #[inline]
     pub(super) fn at(self, pos: usize) -> (u8, usize) {

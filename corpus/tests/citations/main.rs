@@ -1,6 +1,7 @@
 //! Tests the citation grammar with tables of written forms and near misses, with property tests, and with the
 //! available corpora.
 
+mod own_code;
 mod random;
 mod resolving;
 

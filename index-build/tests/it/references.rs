@@ -107,6 +107,55 @@ fn marylands_regulations_cite_their_neighbours_by_the_last_part() {
     assert!(outgoing(&snapshot, "COMAR 26.13.07.11").contains(&"COMAR 26.13.07.13".to_owned()));
 }
 
+#[test]
+fn a_citation_that_several_provisions_have_means_the_nearest() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = "name = \"Articles\"\n[[jurisdiction]]\ncode = \"XA\"\nname = \"Arden\"\nlevel = \"city\"\n\n\
+                [[source]]\nformat = \"native\"\npath = \"law.jsonl\"\njurisdiction = \"XA\"\ncode_body = \"Arden City Code\"\n\
+                key = \"xa/code\"\ncitation = \"Arden City Code § {number}\"\npublisher = \"A\"\nedition = \"1\"\n\
+                retrieved = \"2026-01-01\"\nlicense = \"none\"\nurl = \"https://example.org\"\n";
+    std::fs::write(dir.path().join("plan.toml"), plan).unwrap();
+    let mut lines = vec![];
+    for article in 1..=3 {
+        lines.push(format!(
+            r#"{{"key": "a{article}", "level": "article", "number": "{article}", "heading": "Article {article}"}}"#
+        ));
+        // Article 3 has no section 1-2.
+        for number in (1..=3).filter(|number| article < 3 || *number != 2) {
+            let text = format!("As § 1-1, § 1-2 of this article, and § 1-{article} say, but not Article 2, § 1-3.");
+            lines.push(format!(
+                r#"{{"key": "a{article}/s{number}", "parent": "a{article}", "level": "section", "number": "1-{number}", "citation": "Arden City Code § 1-{number}", "heading": "Section {number}", "text": "{text}"}}"#
+            ));
+        }
+    }
+    std::fs::write(dir.path().join("law.jsonl"), lines.join("\n")).unwrap();
+    build_at(&dir.path().join("plan.toml"), &dir.path().join("snapshot")).unwrap();
+    let snapshot = Snapshot::verify(&dir.path().join("snapshot"), |_| ()).unwrap();
+    assert_sound(&snapshot);
+    let key = |node: NodeOrdinal| snapshot.nodes.get(node).unwrap().source_key;
+    let cited: Vec<(String, Vec<String>)> = (0..snapshot.outline.len())
+        .map(NodeOrdinal)
+        .filter(|&node| snapshot.outline.is_provision(node))
+        .map(|node| (key(node), snapshot.references.outgoing(node).map(key).collect()))
+        .collect();
+    let expected: [(&str, &[&str]); 8] = [
+        ("a1/s1", &["a1/s2"]),
+        ("a1/s2", &["a1/s1"]),
+        ("a1/s3", &["a1/s1", "a1/s2"]),
+        ("a2/s1", &["a2/s2"]),
+        ("a2/s2", &["a2/s1"]),
+        ("a2/s3", &["a2/s1", "a2/s2"]),
+        ("a3/s1", &["a3/s3"]),
+        ("a3/s3", &["a3/s1"]),
+    ];
+    assert_eq!(cited.len(), expected.len());
+    for ((key, cited), (expected_key, expected)) in cited.iter().zip(expected) {
+        assert!(key.ends_with(expected_key), "{key} instead of {expected_key}");
+        assert_eq!(cited.len(), expected.len(), "{key}: {cited:?}");
+        assert!(cited.iter().zip(expected).all(|(cited, expected)| cited.ends_with(expected)), "{key}: {cited:?}");
+    }
+}
+
 /// A code of two titles, of which the first cites `cited` sections of the second, and the second has `held`.
 fn two_titles(cited: u32, held: u32) -> Vec<String> {
     let dir = tempfile::tempdir().unwrap();
