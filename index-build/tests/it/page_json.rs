@@ -131,6 +131,28 @@ fn sections_that_are_gone_have_their_status_or_are_notes_of_their_successors() {
 }
 
 #[test]
+fn lists_of_numbers_are_no_ranges() {
+    let imported = read(&[
+        "§§7-1.4 and 7-1.45  REPEALED.  L 2007, c 9, §§23,\n24.",
+        "§§7-22, 22.5, 22.7, 23, 24  REPEALED.  L 1989, c 327, §§5 to 9.",
+        "§§7-33, 33.5, 34 to 36  REPEALED.  L 1993, c 8.",
+        "§§7-61 to 7-63, 7-71, and\n7-80 to 7-82  REPEALED.  L 1993, c 8.",
+        "§§7-91 – 7-93  REPEALED.  L 1993, c 8.",
+    ]);
+    let others = |number: &str| {
+        let node = imported.node(&format!("hi/rs/s{number}"));
+        assert_eq!((node.status, node.text.as_deref()), (Some(Status::Repealed), Some("")));
+        let numbers = node.parallel_citations.iter().map(|cited| cited.trim_start_matches("Haw. Rev. Stat. § 7-"));
+        numbers.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(others("7-1.4"), "1.45");
+    assert_eq!(others("7-22"), "22.5 22.7 23 24");
+    assert_eq!(others("7-33"), "33.5 34 35 36");
+    assert_eq!(others("7-61"), "62 63 71 80 81 82");
+    assert_eq!(others("7-91"), "92 93");
+}
+
+#[test]
 fn what_is_not_understood_is_said() {
     let imported = read(&["There is no section here.", "§1-1  Law.  It is. [L 1905, c 1]\n\n     More law."]);
     assert_eq!(imported.count(WarningKind::JunkEntry), 1);

@@ -8,6 +8,7 @@ use super::settings::PageJsonSettings;
 use crate::content::ContentNote;
 use crate::effect::{self, Effect};
 use crate::import::flat_text;
+use crate::import::ranges::numbers_after;
 use crate::import::remark::{REMARK_BYTES_MAX, heading_status, named_status, whole_status};
 use crate::order::SortKey;
 use crate::pattern::Pattern;
@@ -17,8 +18,10 @@ use crate::report::WarningKind;
 #[derive(Debug, Default)]
 pub(super) struct PageSection {
     pub(super) number: String,
-    /// The last number of the range that it represents.
-    pub(super) last_number: Option<String>,
+    /// Further numbers that it represents.
+    pub(super) others: Vec<String>,
+    /// Those numbers as printed: ` to 425-52`.
+    printed_others: String,
     /// The source marks it as one that had its number before: `[OLD]`.
     pub(super) is_marked_old: bool,
     pub(super) heading: String,
@@ -50,9 +53,8 @@ impl PageSection {
     }
 
     pub(super) fn in_one_line(&self) -> String {
-        let last = self.last_number.iter().map(|last| format!("to {last}"));
         let old = self.is_marked_old.then(|| "[OLD]".to_owned());
-        let words = [format!("§ {}", self.number)].into_iter().chain(last).chain(old).chain([
+        let words = [format!("§ {}{}", self.number, self.printed_others)].into_iter().chain(old).chain([
             self.heading.clone(),
             self.text.replace('\n', " "),
             self.credit.clone().unwrap_or_default(),
@@ -106,7 +108,11 @@ fn undone_repeal(note: &str) -> Option<String> {
 fn read_opening(lines: &str, section: &mut PageSection, settings: &PageJsonSettings) -> String {
     let Some(opening) = settings.opening.captures(lines) else { return joined(lines) };
     section.is_marked_old = opening.name("old").is_some();
-    section.last_number = opening.name("last").map(|last| whole_number(last.as_str(), &section.number));
+    section.others = further_numbers(&opening["others"], &section.number, settings);
+    section.printed_others = joined(&opening["others"]);
+    if section.printed_others.starts_with(char::is_alphanumeric) {
+        section.printed_others.insert(0, ' ');
+    }
     let mut rest = &lines[opening.get(0).map_or(0, |opening| opening.end())..];
     let end = heading_end(rest);
     section.heading = without_brackets(&joined(&rest[..end]));
@@ -119,11 +125,25 @@ fn read_opening(lines: &str, section: &mut PageSection, settings: &PageJsonSetti
     joined(rest)
 }
 
-/// The last number of a range, which may be written short: `§§37-91 to 94`.
-fn whole_number(last: &str, first: &str) -> String {
+/// The numbers after the first. Only `to`, `through` and a dash name the numbers between two: `§§27-22, 22.5, 24 to 26`.
+fn further_numbers(printed: &str, first: &str, settings: &PageJsonSettings) -> Vec<String> {
+    let mut others: Vec<String> = Vec::new();
+    for found in settings.further.captures_iter(printed) {
+        let number = whole_number(&found["number"], first);
+        let before = others.last().map_or(first, String::as_str);
+        match found["joint"].trim_matches([',', ' ', '\t', '\n']) {
+            "to" | "through" | "–" | "—" => others.extend(numbers_after(before, &number)),
+            _ => others.push(number),
+        }
+    }
+    others
+}
+
+/// A further number, which may be written short: `§§37-91 to 94`.
+fn whole_number(number: &str, first: &str) -> String {
     match first.rsplit_once('-') {
-        Some((stem, _)) if !last.contains(['-', ':']) => format!("{stem}-{last}"),
-        _ => last.to_owned(),
+        Some((stem, _)) if !number.contains(['-', ':']) => format!("{stem}-{number}"),
+        _ => number.to_owned(),
     }
 }
 
