@@ -100,6 +100,13 @@ fn a_repeal_that_a_later_act_deleted_does_not_end_a_section() {
     assert_eq!(by("June 30, 2023"), None);
     assert_eq!(by("June 30, 2025").as_deref(), Some("2023-06-30"), "a note on another repeal");
     assert_eq!(page("Applies later.").as_deref(), Some("2023-06-30"));
+    for form in ["Repeal and reenactment on", "Repeal and reenactment of section on"] {
+        let note = format!("{form} June 30, 2023, by L 2010, c 208, §8 deleted by L 2014, c 94, §3.");
+        assert_eq!(page(&note), None, "{form}");
+    }
+    let of_part =
+        "Repeal and reenactment of subsection (a) on June 30, 2023, by L 2010, c 2, §8 deleted by L 2014, c 9, §3.";
+    assert_eq!(page(of_part).as_deref(), Some("2023-06-30"));
 }
 
 #[test]

@@ -97,10 +97,12 @@ pub(super) fn read(printed: &PrintedSection, settings: &PageJsonSettings) -> Pag
 }
 
 /// The day of a repeal that a later act undid: `Repeal of section on June 30, 2023, by L 2018, c 196, §9, deleted by
-/// L 2020, c 57, §2.`
+/// L 2020, c 57, §2.`, `Repeal and reenactment on July 1, 2016, …`
 fn undone_repeal(note: &str) -> Option<String> {
-    let undone =
-        Pattern::fixed(r"\bRepeal of section on ([A-Z][a-z]+ \d{1,2}, \d{4}),[^;]{1,120}?\bdeleted by L \d{4}\b");
+    let undone = Pattern::fixed(concat!(
+        r"\bRepeal(?: and reenactment)?(?: of section)? on ([A-Z][a-z]+ \d{1,2}, \d{4}),",
+        r"[^.]{1,120}?\bdeleted by (?:L )?\d{4}\b"
+    ));
     effect::date_in(&undone.captures(note)?[1])
 }
 
