@@ -160,6 +160,44 @@ fn lists_of_numbers_are_no_ranges() {
 }
 
 #[test]
+fn remarks_of_the_editors_before_the_law_are_notes() {
+    for remark in ["See Note at\npart heading.", "Effect and application. L 1989, c 309, §10."] {
+        let imported =
+            read(&[&format!("§7-1  Hens.  [{remark}]  (a)  Hens lay.\n\n     (b)  They do. [L 1989, c 309, §1]")]);
+        let hens = imported.node("hi/rs/s7-1");
+        assert_eq!(hens.text.as_deref(), Some("(a) Hens lay.\n(b) They do."));
+        assert_eq!(hens.layout.lines.iter().map(|line| line.label_bytes()).collect::<Vec<_>>(), [3, 3]);
+        assert_eq!((hens.notes[0].topic.as_str(), hens.notes[0].text.clone()), ("Note", remark.replace('\n', " ")));
+    }
+    let word = read(&["§7-1  Hens.  [Hens] lay. [L 1989, c 1, §1]"]);
+    assert_eq!(word.node("hi/rs/s7-1").text.as_deref(), Some("[Hens] lay."), "a word that the revisor added");
+    let repealed = read(&["§7-1  Hens.  [See Note below.]  [L 1989, c 1, §1]"]);
+    assert_eq!(repealed.node("hi/rs/s7-1").text.as_deref(), Some("[See Note below.]"), "no law follows");
+}
+
+#[test]
+fn labels_in_brackets_are_labels_and_brackets_around_headings_go() {
+    let imported = read(&[
+        "[§7-1  Hens.]  [(a)]  Hens lay:\n\n     (1)  Eggs.\n\n     [(b)]  They do. [L 1989, c 309, §1]",
+        "[§7-2  Reports. (a)] After a time, hens report. [L 1989, c 309, §2]",
+        "§7-3  [Hens] of the\nfarm.  Hens comply. [L 1989, c 309, §2]",
+        "[§7-4]  Other [hens].  They do. [L 1989, c 309, §2]",
+    ]);
+    let node = |number: &str| imported.node(&format!("hi/rs/s7-{number}"));
+    let heading = |number: &str| node(number).heading.as_str();
+    assert_eq!(
+        [1, 2, 3, 4].map(|n| heading(&n.to_string())),
+        ["Hens.", "Reports.", "[Hens] of the farm.", "Other [hens]."]
+    );
+    let hens = node("1");
+    assert_eq!(hens.text.as_deref(), Some("[(a)] Hens lay:\n(1) Eggs.\n[(b)] They do."));
+    let places: Vec<_> = hens.layout.lines.iter().map(|line| (line.depth, line.label_bytes())).collect();
+    assert_eq!(places, [(0, 5), (1, 3), (0, 5)]);
+    assert_eq!(node("2").text.as_deref(), Some("(a) After a time, hens report."));
+    assert_eq!(node("3").text.as_deref(), Some("Hens comply."));
+}
+
+#[test]
 fn what_is_not_understood_is_said() {
     let imported = read(&["There is no section here.", "§1-1  Law.  It is. [L 1905, c 1]\n\n     More law."]);
     assert_eq!(imported.count(WarningKind::JunkEntry), 1);

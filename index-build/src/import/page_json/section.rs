@@ -87,7 +87,7 @@ pub(super) fn read(printed: &PrintedSection, settings: &PageJsonSettings) -> Pag
     let notes = law_end(others, settings);
     law.extend(others[..notes].iter().map(PageParagraph::text));
     take_credit(&mut law, &mut section);
-    section.notes = read_notes(&others[notes..], settings);
+    section.notes.extend(read_notes(&others[notes..], settings));
     (section.text, section.layout) = flat_text::set(&law);
     section.effect = std::mem::take(&mut section.effect).and(effect::of_text(&section.text));
     if section.notes.iter().any(|note| undone_repeal(&note.text).is_some_and(|day| section.effect.to == Some(day))) {
@@ -117,14 +117,30 @@ fn read_opening(lines: &str, section: &mut PageSection, settings: &PageJsonSetti
     }
     let mut rest = &lines[opening.get(0).map_or(0, |opening| opening.end())..];
     let end = heading_end(rest);
-    section.heading = without_brackets(&joined(&rest[..end]));
+    let is_open = opening.name("open").is_some() && opening.name("close").is_none();
+    section.heading = without_brackets(&joined(&rest[..end]), is_open);
     rest = rest[end..].trim_start();
     while let Some((remark, after)) = bracketed(rest) {
-        let Some(effect) = effect::read(&joined(remark)) else { break };
-        section.effect = std::mem::take(&mut section.effect).and(effect);
+        let words = joined(remark);
+        match effect::read(&words) {
+            Some(effect) => section.effect = std::mem::take(&mut section.effect).and(effect),
+            None if is_editors_remark(&words, after) => section.notes.push(flat_text::note(flat_text::NOTE, &words)),
+            None => break,
+        }
         rest = after.trim_start();
     }
-    joined(rest)
+    let law = joined(rest);
+    // `[§206E-199  Reports.  (a)]  After …`
+    let label = Pattern::fixed(r"^(\(\w{1,3}\))\] ");
+    if is_open { label.replace(&law, "$1 ").into_owned() } else { law }
+}
+
+/// Whether words in brackets before the law are a remark of the editors and not a word of the law that the revisor
+/// added: they are a sentence, name no acts, and law follows. `[See Note at beginning of chapter.]`
+fn is_editors_remark(words: &str, after: &str) -> bool {
+    let is_sentence = words.starts_with(char::is_alphanumeric) && words.ends_with('.');
+    let after = joined(after);
+    is_sentence && !after.is_empty() && [&format!("[{words}]"), &after].iter().all(|text| credit_start(text) != Some(0))
 }
 
 /// The numbers after the first. Only `to`, `through` and a dash name the numbers between two: `§§27-22, 22.5, 24 to 26`.
@@ -164,8 +180,10 @@ fn heading_end(lines: &str) -> usize {
     ends.and_then(|found| found.name("space")).map_or(lines.len(), |space| space.start())
 }
 
-/// The heading without the brackets in which the revisor puts headings of his own: `[Definitions.]`.
-fn without_brackets(heading: &str) -> String {
+/// The heading without the brackets in which the revisor puts headings of his own: `[Definitions.]`. If a bracket is
+/// open since before the number, the one at the end closes it: `[§6E-44 Memorial commission.]`
+fn without_brackets(heading: &str, is_open: bool) -> String {
+    let heading = heading.strip_suffix(']').filter(|heading| is_open && !heading.contains('[')).unwrap_or(heading);
     let inner = heading.strip_prefix('[').and_then(|inner| inner.strip_suffix(']'));
     inner.filter(|inner| !inner.contains(['[', ']'])).unwrap_or(heading).to_owned()
 }
