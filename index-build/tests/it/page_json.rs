@@ -180,7 +180,7 @@ fn labels_in_brackets_are_labels_and_brackets_around_headings_go() {
     let imported = read(&[
         "[§7-1  Hens.]  [(a)]  Hens lay:\n\n     (1)  Eggs.\n\n     [(b)]  They do. [L 1989, c 309, §1]",
         "[§7-2  Reports. (a)] After a time, hens report. [L 1989, c 309, §2]",
-        "§7-3  [Hens] of the\nfarm.  Hens comply. [L 1989, c 309, §2]",
+        "§7-3  [Hens] of the\nfarm.  Hens com\u{ad}ply. [L 1989, c 309, §2]",
         "[§7-4]  Other [hens].  They do. [L 1989, c 309, §2]",
     ]);
     let node = |number: &str| imported.node(&format!("hi/rs/s7-{number}"));
@@ -195,6 +195,23 @@ fn labels_in_brackets_are_labels_and_brackets_around_headings_go() {
     assert_eq!(places, [(0, 5), (1, 3), (0, 5)]);
     assert_eq!(node("2").text.as_deref(), Some("(a) After a time, hens report."));
     assert_eq!(node("3").text.as_deref(), Some("Hens comply."));
+}
+
+#[test]
+fn law_behind_a_note_without_a_credit_before_it_is_law() {
+    let compact = "§7-1  Compact.  The compact is law:\n\nARTICLE I.\nEGGS\n\n     Eggs are [free].\n\nRevision Note\n\n  \
+                   Bracketed word added.\n\nARTICLE II.\nHENS\n\n     (a)  Hens too.\n\n     (b)  All.";
+    let imported = read(&[&format!("{compact} [L 1971, c 1]\n\nCase Notes\n\n  None.")]);
+    let node = imported.node("hi/rs/s7-1");
+    let law = "The compact is law:\nARTICLE I. EGGS\nEggs are [free].\nARTICLE II. HENS\n(a) Hens too.\n(b) All.";
+    assert_eq!((node.text.as_deref(), node.source_credit.as_deref()), (Some(law), Some("L 1971, c 1")));
+    let topics: Vec<&str> = node.notes.iter().map(|note| note.topic.as_str()).collect();
+    assert_eq!((topics, imported.count(WarningKind::DoubtfulEnd)), (vec!["Revision Note", "Case Notes"], 1));
+    let without = read(&[compact]);
+    assert_eq!(
+        without.node("hi/rs/s7-1").text.as_deref(),
+        Some("The compact is law:\nARTICLE I. EGGS\nEggs are [free].")
+    );
 }
 
 #[test]

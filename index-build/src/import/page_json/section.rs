@@ -3,7 +3,7 @@
 use hornbook_corpus::layout::Layout;
 use hornbook_corpus::outline::Status;
 
-use super::page::{PageParagraph, PrintedSection, joined};
+use super::page::{LAW_INDENT, PageParagraph, PrintedSection, joined};
 use super::settings::PageJsonSettings;
 use crate::content::ContentNote;
 use crate::effect::{self, Effect};
@@ -82,12 +82,9 @@ pub(super) fn read(printed: &PrintedSection, settings: &PageJsonSettings) -> Pag
     let mut section = PageSection { number: printed.number.clone(), ..PageSection::default() };
     let Some((first, others)) = printed.paragraphs.split_first() else { return section };
     let law_of_first = read_opening(&first.lines, &mut section, settings);
-    let mut law = Vec::with_capacity(others.len() + 1);
-    law.extend(Some(law_of_first).filter(|law| !law.is_empty()));
-    let notes = law_end(others, settings);
-    law.extend(others[..notes].iter().map(PageParagraph::text));
+    let (mut law, notes) = divided(law_of_first, others, &mut section, settings);
     take_credit(&mut law, &mut section);
-    section.notes.extend(read_notes(&others[notes..], settings));
+    section.notes.extend(read_notes(&notes, settings));
     (section.text, section.layout) = flat_text::set(&law);
     section.effect = std::mem::take(&mut section.effect).and(effect::of_text(&section.text));
     if section.notes.iter().any(|note| undone_repeal(&note.text).is_some_and(|day| section.effect.to == Some(day))) {
@@ -193,9 +190,45 @@ fn bracketed(text: &str) -> Option<(&str, &str)> {
     text.strip_prefix('[')?.split_once(']')
 }
 
-/// The number of paragraphs before the notes, which begin with a topic.
-fn law_end(paragraphs: &[PageParagraph], settings: &PageJsonSettings) -> usize {
-    paragraphs.iter().position(|paragraph| is_topic(paragraph, settings)).unwrap_or(paragraphs.len())
+/// The paragraphs of the law and those of the notes, which begin with a topic. Where no source credit precedes the
+/// topic, the law goes on behind the note, up to its credit. `opened` is the law in the paragraph of the heading.
+fn divided(
+    opened: String,
+    paragraphs: &[PageParagraph],
+    section: &mut PageSection,
+    settings: &PageJsonSettings,
+) -> (Vec<String>, Vec<PageParagraph>) {
+    let mut law: Vec<String> = Some(opened).filter(|law| !law.is_empty()).into_iter().collect();
+    let mut notes = Vec::new();
+    let mut rest = paragraphs;
+    loop {
+        let end = rest.iter().position(|paragraph| is_topic(paragraph, settings)).unwrap_or(rest.len());
+        law.extend(rest[..end].iter().map(PageParagraph::text));
+        rest = &rest[end..];
+        let is_whole = whole_status(&section.heading).is_some() || law.iter().any(|line| credit_start(line).is_some());
+        let Some(resumed) = resumed_law(rest, settings).filter(|_| !is_whole) else { break };
+        let what = format!(
+            "'{}': law follows the topic '{}' before the source credit; it is kept as law from '{}' on",
+            section.number,
+            rest[0].text(),
+            rest[resumed].text().chars().take(60).collect::<String>()
+        );
+        section.faults.push((WarningKind::DoubtfulEnd, what));
+        notes.extend_from_slice(&rest[..resumed]);
+        rest = &rest[resumed..];
+    }
+    notes.extend_from_slice(rest);
+    (law, notes)
+}
+
+/// Where the law goes on behind notes: at the first paragraph with the indentation of law, or the headings directly
+/// before it, if such a paragraph ends with a source credit.
+fn resumed_law(notes: &[PageParagraph], settings: &PageJsonSettings) -> Option<usize> {
+    let is_law = |paragraph: &PageParagraph| paragraph.indent >= LAW_INDENT;
+    notes.iter().find(|paragraph| is_law(paragraph) && credit_start(&paragraph.text()).is_some())?;
+    let first = notes.iter().position(is_law)?;
+    let is_heading = |at: &usize| notes[*at].indent == 0 && !is_topic(&notes[*at], settings);
+    Some((1..first).rev().take_while(is_heading).last().unwrap_or(first))
 }
 
 pub(super) fn is_topic(paragraph: &PageParagraph, settings: &PageJsonSettings) -> bool {
