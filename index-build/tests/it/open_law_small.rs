@@ -184,6 +184,22 @@ fn reasons_give_the_status_of_sections() {
 }
 
 #[test]
+fn a_text_that_only_states_where_the_law_is_gives_status_and_place() {
+    let read = |heading: &str, text: &str| {
+        let node = section(&format!("<num>1-101</num><heading>{heading}</heading><text>{text}</text>"));
+        (node.content.status.unwrap(), node.content.now)
+    };
+    let to = |number: &str| Some(format!("Arden Code § {number}"));
+    assert_eq!(read("Width.", "Recodified as § 1-102.03."), (Status::Transferred, to("1-102.03")));
+    assert_eq!(read("Width. [Recodified]", "Recodified as § 1-102a"), (Status::Transferred, to("1-102a")));
+    assert_eq!(read("Width.", "[Not funded]."), (Status::Reserved, None));
+    assert_eq!(read("Reserved/Open#", "[placeholder]"), (Status::Reserved, None));
+    assert_eq!(read("Width.", "Reserved spaces are ten feet wide."), (Status::InForce, None));
+    let moved = section("<num>1-101</num><reason>Recodified</reason><text>Recodified as § 1-102.</text>");
+    assert_eq!(moved.content.now, to("1-102"));
+}
+
+#[test]
 fn a_permanent_wording_joins_the_section_in_its_own_title() {
     let mut documents =
         code(&[("1-101.xml", "<num>1-101</num><heading>Width.</heading><text>Ten feet for now.</text>")]);

@@ -69,6 +69,7 @@ pub(super) fn add(source: &mut OpenLawDocument<'_, '_>, section: Node<'_, '_>, p
     };
     let mut tags = target.tags.to_vec();
     tags.sort_unstable();
+    let now = status::moved_to(&text).map(|number| self::citation(target, number));
     let former_citations = formerly_in_notes(&citation, &notes);
     let node = NewNode {
         handle: source.handle(section),
@@ -88,6 +89,7 @@ pub(super) fn add(source: &mut OpenLawDocument<'_, '_>, section: Node<'_, '_>, p
             source_credit,
             tags,
             former_citations,
+            now: if status == Status::Transferred { now } else { None },
             effect,
             reference: source.document.path().to_owned(),
             source: target.source,
@@ -122,7 +124,8 @@ fn read_status(
     notes: &mut Notes,
 ) -> Status {
     let by_heading = status::of_heading(heading, !text.is_empty());
-    let by_words = || if by_heading.may_be_in_force() { status::of_heading(text, true) } else { by_heading };
+    let by_text = || status::of_text(text).unwrap_or(by_heading);
+    let by_words = || if by_heading.may_be_in_force() { by_text() } else { by_heading };
     let Some(reason) = child(section, "reason").map(words).filter(|reason| !reason.is_empty()) else {
         return by_words();
     };
