@@ -200,6 +200,33 @@ fn a_text_that_only_states_where_the_law_is_gives_status_and_place() {
 }
 
 #[test]
+fn a_section_that_stands_for_several_is_found_by_each_number() {
+    let node = section("<prefix>§§</prefix><num>1-4 to 1-6</num><heading>[Reserved]</heading>");
+    assert_eq!((node.key.as_str(), node.content.citation.as_str()), ("xa/code/s1-4-to-1-6", "Arden Code § 1-4 to 1-6"));
+    assert_eq!(node.content.parallel_citations, ["Arden Code § 1-4", "Arden Code § 1-5", "Arden Code § 1-6"]);
+    let rest = section("<num>1-4</num><heading>to 1-6. Repealed.</heading>");
+    assert_eq!((rest.content.heading.as_str(), rest.content.status), ("Repealed.", Some(Status::Repealed)));
+    assert_eq!(rest.content.parallel_citations, ["Arden Code § 1-5", "Arden Code § 1-6"]);
+    let plan = OpenLawSource { key: "xa/regs", code_body: "Arden Regulations", citation: "ARR {number}", ..maryland() };
+    let chapter = element(
+        "container",
+        "<prefix>Chapter</prefix><num>02</num><heading>Depth</heading>\
+         <section><num>.03</num><heading>— .05 Recodified to ARR 14.23.01.</heading></section>\
+         <section><num>.08—.10</num><heading>Reserved.</heading></section>",
+    );
+    let root = element("document", "<heading>Regulations</heading><xi:include href='02.xml'/>");
+    let found = import(&written(&[("r/index.xml", &root), ("r/02.xml", &chapter)]), &plan).unwrap().0;
+    let of = |key: &str| found.iter().find(|node| node.key == key).map(|node| &node.content).unwrap();
+    let recodified = of("xa/regs/s02.03");
+    assert_eq!(
+        (recodified.heading.as_str(), recodified.status),
+        ("Recodified to ARR 14.23.01.", Some(Status::Transferred))
+    );
+    assert_eq!(recodified.parallel_citations, ["ARR 02.04", "ARR 02.05"]);
+    assert_eq!(of("xa/regs/s02.08-.10").parallel_citations, ["ARR 02.08", "ARR 02.09", "ARR 02.10"]);
+}
+
+#[test]
 fn a_permanent_wording_joins_the_section_in_its_own_title() {
     let mut documents =
         code(&[("1-101.xml", "<num>1-101</num><heading>Width.</heading><text>Ten feet for now.</text>")]);

@@ -127,6 +127,9 @@ fn settle(document: &Document, plan: &OpenLawSource) -> WordLedger {
     read(tree.root(), &mut account, &mut text);
     add_history_of_attributes(&tree, &mut account);
     let parsed = open_law::parse(document, plan.target());
+    for (rule, last) in parsed.left_out.iter().filter(|(rule, _)| rule.starts_with("the last numbers of ranges")) {
+        account.kept_as(rule, last);
+    }
     for node in &parsed.nodes {
         let is_wording = node.on_repeat == OnRepeat::Wording;
         add_what_is_not_text(&node.content, is_wording, &mut account);
