@@ -227,6 +227,21 @@ fn a_section_that_stands_for_several_is_found_by_each_number() {
 }
 
 #[test]
+fn acts_without_a_date_are_credits_too() {
+    let credit = |acts: &str| {
+        section(&format!("<num>1-101</num><text>Ten.</text><annotations>{acts}</annotations>")).content.source_credit
+    };
+    let act = |rest: &str| format!("<annotation type='History' doc='City of Arden Ord. No. 1982-1' {rest}/>");
+    assert_eq!(credit(&act("path='§1'")).as_deref(), Some("City of Arden Ord. No. 1982-1, § 1"));
+    let dated = act("") + &act("path='§2|(a)' eff='2019-09-11'") + &act("eff='0001-01-01' display='false'");
+    assert_eq!(
+        credit(&dated).as_deref(),
+        Some("City of Arden Ord. No. 1982-1; Sept. 11, 2019, City of Arden Ord. No. 1982-1, § 2")
+    );
+    assert_eq!(credit("<annotation type='History' path='§1'/>"), None);
+}
+
+#[test]
 fn a_permanent_wording_joins_the_section_in_its_own_title() {
     let mut documents =
         code(&[("1-101.xml", "<num>1-101</num><heading>Width.</heading><text>Ten feet for now.</text>")]);
