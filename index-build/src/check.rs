@@ -96,8 +96,7 @@ pub fn check(options: &BuildOptions) -> Result<Checked, BuildError> {
 fn contents_of(spool: &Spool, node: &GatheredNode) -> Result<Vec<Content>, SpoolError> {
     let mut own = node.content.read(spool)?;
     if let Some(names) = &node.names {
-        own.citation = names.citation(&own.citation);
-        own.number = names.provision_number().map(str::to_owned).or(own.number);
+        names.complete(&mut own);
     }
     std::iter::once(Ok(own)).chain(node.wordings.iter().map(|other| other.read(spool))).collect()
 }

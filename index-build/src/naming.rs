@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::content::Content;
 use crate::import::slug::slug;
 use crate::order::SortKey;
 
@@ -53,6 +54,22 @@ impl NameParts {
         if self.key.is_empty() { given.replace(NUMBER, &self.number) } else { format!("{given}, {}", self.citation) }
     }
 
+    /// Completes the number and the citations of a node with these names. The parallel citations of a provision are
+    /// those of further numbers beside its own one, such as `.04` beside `.03`.
+    pub fn complete(&self, content: &mut Content) {
+        let given = std::mem::take(&mut content.citation);
+        if let (Some(whole), Some(own)) = (self.provision_number(), &content.number) {
+            let above = whole.strip_suffix(own.trim_start_matches('.')).unwrap_or_default().trim_end_matches('.');
+            for further in &mut content.parallel_citations {
+                let mut number = above.to_owned();
+                push(&mut number, '.', ".", further);
+                *further = given.replace(NUMBER, &number);
+            }
+        }
+        content.citation = self.citation(&given);
+        content.number = self.provision_number().map(str::to_owned).or(content.number.take());
+    }
+
     /// The full number of a provision.
     pub fn provision_number(&self) -> Option<&str> {
         self.key.is_empty().then_some(self.number.as_str())
@@ -88,6 +105,19 @@ mod tests {
         assert_eq!(regulation.citation("COMAR {number}"), "COMAR 26.08.01-1");
         assert_eq!((regulation.provision_number(), chapter.provision_number()), (Some("26.08.01-1"), None));
         assert_eq!(chapter.citation("COMAR"), "COMAR, Title 26, Subtitle 08, Chapter 02");
+    }
+
+    #[test]
+    fn further_numbers_of_a_provision_are_completed_like_its_own() {
+        let mut content = Content {
+            citation: "COMAR {number}".into(),
+            number: Some(".03".into()),
+            parallel_citations: vec![".04".into(), ".05".into()],
+            ..Content::default()
+        };
+        parts("", "", "26.08.02.03").complete(&mut content);
+        assert_eq!((content.citation.as_str(), content.number.as_deref()), ("COMAR 26.08.02.03", Some("26.08.02.03")));
+        assert_eq!(content.parallel_citations, ["COMAR 26.08.02.04", "COMAR 26.08.02.05"]);
     }
 
     #[test]

@@ -27,8 +27,7 @@ pub(crate) fn load_with_wordings(
 ) -> Result<Content, SpoolError> {
     let mut content = node.content.read(spool)?;
     if let Some(names) = &node.names {
-        content.citation = names.citation(&content.citation);
-        content.number = names.provision_number().map(str::to_owned).or(content.number);
+        names.complete(&mut content);
     }
     let read =
         |others: &[GatheredContent]| others.iter().map(|other| other.read(spool)).collect::<Result<Vec<Content>, _>>();

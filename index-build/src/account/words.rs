@@ -6,6 +6,8 @@ use std::hash::BuildHasher;
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 
+const SOFT_HYPHEN: char = '\u{ad}';
+
 /// Counts words. Nearly all are short: those lie in their entries, so that finding one reads one
 /// place in memory and compares two numbers.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +26,10 @@ impl WordMultiset {
 
     /// Adds the words of a text and returns their number.
     pub fn add(&mut self, text: &str) -> u64 {
+        // Soft hyphens are no ends of words, and importers leave them out.
+        if text.contains(SOFT_HYPHEN) {
+            return self.add(&text.replace(SOFT_HYPHEN, ""));
+        }
         let mut added = 0;
         for word in words(text) {
             added += 1;

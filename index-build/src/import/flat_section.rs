@@ -42,7 +42,8 @@ impl FlatSection {
     /// name that can be reserved.
     fn status(&self) -> Status {
         let short = self.text.len() <= REMARK_BYTES_MAX;
-        let by_heading = named_status(&self.heading).filter(|status| short || *status == Status::Repealed);
+        let by_heading = named_status(&self.heading).or_else(|| status_in_capitals(&self.heading));
+        let by_heading = by_heading.filter(|status| short || *status == Status::Repealed);
         let named = by_heading.or_else(|| named_status(&self.text).filter(|_| short));
         let of_acts = || {
             let is_repealed = self.credit.as_ref().is_some_and(|acts| acts.contains("Repealed"));
@@ -58,6 +59,13 @@ fn remark_behind(heading: &str) -> Option<Status> {
     heading.rsplit_once('(').and_then(|(_, remark)| named_status(remark))
 }
 
+/// The status before a heading, which its capitals set apart: `REPEALED Finance Committee`.
+fn status_in_capitals(heading: &str) -> Option<Status> {
+    let (word, rest) = heading.split_once(' ')?;
+    let is_apart = word.len() > 1 && word.chars().all(char::is_uppercase) && rest.contains(char::is_lowercase);
+    is_apart.then(|| named_status(word))?
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FlatContainer {
     pub(crate) line: u32,
@@ -68,13 +76,18 @@ pub(crate) struct FlatContainer {
 /// The nodes of the sections of a document and of their containers.
 pub(crate) fn into_nodes(sections: Vec<FlatSection>, document: &Document, target: ImportTarget<'_>) -> Parsed {
     let mut parsed = Parsed::default();
-    let is_empty = |section: &FlatSection| section.text.is_empty() && section.credit.is_none();
+    // The last line of a list may have the history of the chapter. A section that is repealed may have no more than that.
+    let is_empty = |section: &FlatSection| {
+        section.text.is_empty() && (section.credit.is_none() || section.status().may_be_in_force())
+    };
     let set: HashSet<String> =
         sections.iter().filter(|section| !is_empty(section)).map(|section| section.number.clone()).collect();
     let mut listed = HashSet::new();
     for (place, section) in sections.into_iter().enumerate() {
         if is_empty(&section) && (set.contains(&section.number) || !listed.insert(section.number.clone())) {
-            parsed.leave_out("entries of lists of sections", format!("{} {}", section.number, section.heading));
+            let credit = section.credit.as_deref().unwrap_or_default();
+            parsed
+                .leave_out("entries of lists of sections", format!("{} {} {credit}", section.number, section.heading));
             continue;
         }
         let position = document.position(section.line);

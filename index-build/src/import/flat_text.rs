@@ -29,14 +29,19 @@ fn normalised_line(line: &str) -> String {
     words
 }
 
-/// The end of the labels that a line begins with: `(a)(1) `.
+/// The end of the labels that a line begins with: `(a)(1) `, `[(a)] `.
 fn label_end(line: &str) -> usize {
-    Pattern::fixed(r"^(?:\((?:[0-9]{1,3}(?:\.[0-9]+)?|[A-Za-z]{1,5})\) ?)+").find(line).map_or(0, |label| label.end())
+    let labels = Pattern::fixed(concat!(
+        r"^(?:(?:\((?:[0-9]{1,3}(?:\.[0-9]+)?|[A-Za-z]{1,5})\)",
+        r"|\[\((?:[0-9]{1,3}(?:\.[0-9]+)?|[A-Za-z]{1,5})\)\]) ?)+"
+    ));
+    labels.find(line).map_or(0, |label| label.end())
 }
 
-/// Whether a line begins with a label such as `(a)`, `A.` or `12.`, and therefore begins a paragraph.
+/// Whether a line begins with a label such as `(a)`, `[(a)]`, `A.` or `12.`, and therefore begins a paragraph.
 pub(crate) fn begins_with_label(line: &str) -> bool {
     Pattern::fixed(r"^(?:\((?:[0-9]{1,3}|[A-Za-z]{1,5})\)|(?:[0-9]{1,3}|[A-Za-z]|[ivxIVX]{1,5})[.)] )").is_match(line)
+        || (line.starts_with("[(") && label_end(line) > 0)
 }
 
 /// The citation of a number, made with the template of the plan.
@@ -89,6 +94,14 @@ pub(crate) fn note(topic: &str, text: &str) -> ContentNote {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn labels_in_brackets_begin_paragraphs() {
+        let (text, layout) = set(&["(a)The owner", "[(b)]The keeper", "[(c) and] others"]);
+        assert_eq!(text, "(a) The owner\n[(b)] The keeper\n[(c) and] others");
+        assert_eq!(layout.lines.iter().map(|line| line.label_bytes()).collect::<Vec<_>>(), [3, 5, 0]);
+        assert!(begins_with_label("[(b)] The keeper") && !begins_with_label("[(c) and] others"));
+    }
 
     #[test]
     fn notes_begin_with_their_leads() {

@@ -5,17 +5,19 @@
 //! The headings of parts and chapters are at the end of the section before them, alone or as a list.
 //!
 //! Contents pages in JSON only repeat the order of the numbers and are skipped. A section that
-//! occurs twice, once without text, is a line of a chapter's list of contents. See FORMAT.md for
-//! the options.
+//! occurs twice, once without text, is a line of a chapter's list of contents, even if it has a history. See
+//! FORMAT.md for the options.
 
 use std::collections::{HashMap, HashSet};
 
+use hornbook_corpus::layout::{Layout, Line, LineKind};
 use serde::Deserialize;
 
 use crate::import::document::{Document, Parsed};
 use crate::import::flat_section::{self, FlatContainer, FlatSection};
 use crate::import::html::{self, Element, HtmlPart};
 use crate::import::html_text::HtmlSetter;
+use crate::import::labels::{self, Paragraph, Scheme};
 use crate::import::options::{self, FromOptions};
 use crate::import::target::ImportTarget;
 use crate::pattern::Pattern;
@@ -45,7 +47,7 @@ fn section() -> Pattern {
 }
 
 fn credit() -> Pattern {
-    Pattern::fixed(r"^\(?Ord(?:\.|inance)? ?(?:No|\d)")
+    Pattern::fixed(r"^\(?(?i:(?:Ord|Res)(?:\.|inance|olution)?) ?(?:(?i:No)\b|\d)")
 }
 
 fn history() -> String {
@@ -156,9 +158,29 @@ impl<'t> RawSection<'t> {
         let (law, credit) = split_history(blocks, options);
         let mut setter = HtmlSetter::new(std::slice::from_ref(&options.label));
         law.iter().for_each(|part| setter.part(*part));
-        let (text, layout, doubts) = setter.finish();
+        let (text, mut layout, doubts) = setter.finish();
+        nest_by_labels(&text, &mut layout);
         let (line, number, heading) = (self.line, self.number, self.heading);
         (FlatSection { line, number, heading, text, layout, credit, path, ..FlatSection::default() }, doubts)
+    }
+}
+
+/// Nests paragraphs by the labels in their words, as in flat texts. Where the file has numbered lists, these state the
+/// labels.
+fn nest_by_labels(text: &str, layout: &mut Layout) {
+    if layout.is_empty() {
+        *layout = labels::layout_of(text, &Scheme::found());
+        return;
+    }
+    if layout.lines.iter().any(|line| line.depth > 0 || line.label_bytes() > 0) {
+        return;
+    }
+    let is_paragraph = |line: &Line| line.kind() == Some(LineKind::Paragraph);
+    let lines = text.split('\n').zip(&layout.lines).filter(|(_, line)| is_paragraph(line));
+    let paragraphs: Vec<Paragraph<'_>> = lines.map(|(words, _)| Paragraph::from(words)).collect();
+    let places = labels::infer(&paragraphs, &Scheme::found());
+    for (line, place) in layout.lines.iter_mut().filter(|line| is_paragraph(line)).zip(places) {
+        *line = Line::labelled(LineKind::Paragraph, place.depth.min(255) as u8, place.label_bytes);
     }
 }
 

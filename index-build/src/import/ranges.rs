@@ -15,7 +15,8 @@ pub(crate) fn numbers_after(first: &str, last: &str) -> Vec<String> {
     if first_stem != last_stem || to <= from || to - from > NUMBERS_MAX {
         return vec![last.to_owned()];
     }
-    (from + 1..=to).map(|number| format!("{first_stem}{number}")).collect()
+    let width = if first_tail.starts_with('0') { first_tail.len() } else { 0 };
+    (from + 1..=to).map(|number| format!("{first_stem}{number:0width$}")).collect()
 }
 
 #[cfg(test)]
@@ -29,5 +30,7 @@ mod tests {
         assert_eq!(numbers_after("20-61.1", "20-62"), ["20-62"]);
         assert_eq!(numbers_after("1-1", "1-99999"), ["1-99999"]);
         assert_eq!(numbers_after("1A", "1C"), ["1C"]);
+        assert_eq!(numbers_after(".08", ".10"), [".09", ".10"]);
+        assert_eq!(numbers_after("14-0", "14-2"), ["14-1", "14-2"]);
     }
 }

@@ -184,6 +184,64 @@ fn reasons_give_the_status_of_sections() {
 }
 
 #[test]
+fn a_text_that_only_states_where_the_law_is_gives_status_and_place() {
+    let read = |heading: &str, text: &str| {
+        let node = section(&format!("<num>1-101</num><heading>{heading}</heading><text>{text}</text>"));
+        (node.content.status.unwrap(), node.content.now)
+    };
+    let to = |number: &str| Some(format!("Arden Code § {number}"));
+    assert_eq!(read("Width.", "Recodified as § 1-102.03."), (Status::Transferred, to("1-102.03")));
+    assert_eq!(read("Width. [Recodified]", "Recodified as § 1-102a"), (Status::Transferred, to("1-102a")));
+    assert_eq!(read("Width.", "[Not funded]."), (Status::Reserved, None));
+    assert_eq!(read("Reserved/Open#", "[placeholder]"), (Status::Reserved, None));
+    assert_eq!(read("Width.", "Reserved spaces are ten feet wide."), (Status::InForce, None));
+    let moved = section("<num>1-101</num><reason>Recodified</reason><text>Recodified as § 1-102.</text>");
+    assert_eq!(moved.content.now, to("1-102"));
+}
+
+#[test]
+fn a_section_that_stands_for_several_is_found_by_each_number() {
+    let node = section("<prefix>§§</prefix><num>1-4 to 1-6</num><heading>[Reserved]</heading>");
+    assert_eq!((node.key.as_str(), node.content.citation.as_str()), ("xa/code/s1-4-to-1-6", "Arden Code § 1-4 to 1-6"));
+    assert_eq!(node.content.parallel_citations, ["Arden Code § 1-4", "Arden Code § 1-5", "Arden Code § 1-6"]);
+    let rest = section("<num>1-4</num><heading>to 1-6. Repealed.</heading>");
+    assert_eq!((rest.content.heading.as_str(), rest.content.status), ("Repealed.", Some(Status::Repealed)));
+    assert_eq!(rest.content.parallel_citations, ["Arden Code § 1-5", "Arden Code § 1-6"]);
+    let plan = OpenLawSource { key: "xa/regs", code_body: "Arden Regulations", citation: "ARR {number}", ..maryland() };
+    let chapter = element(
+        "container",
+        "<prefix>Chapter</prefix><num>02</num><heading>Depth</heading>\
+         <section><num>.03</num><heading>— .05 Recodified to ARR 14.23.01.</heading></section>\
+         <section><num>.08—.10</num><heading>Reserved.</heading></section>",
+    );
+    let root = element("document", "<heading>Regulations</heading><xi:include href='02.xml'/>");
+    let found = import(&written(&[("r/index.xml", &root), ("r/02.xml", &chapter)]), &plan).unwrap().0;
+    let of = |key: &str| found.iter().find(|node| node.key == key).map(|node| &node.content).unwrap();
+    let recodified = of("xa/regs/s02.03");
+    assert_eq!(
+        (recodified.heading.as_str(), recodified.status),
+        ("Recodified to ARR 14.23.01.", Some(Status::Transferred))
+    );
+    assert_eq!(recodified.parallel_citations, ["ARR 02.04", "ARR 02.05"]);
+    assert_eq!(of("xa/regs/s02.08-.10").parallel_citations, ["ARR 02.08", "ARR 02.09", "ARR 02.10"]);
+}
+
+#[test]
+fn acts_without_a_date_are_credits_too() {
+    let credit = |acts: &str| {
+        section(&format!("<num>1-101</num><text>Ten.</text><annotations>{acts}</annotations>")).content.source_credit
+    };
+    let act = |rest: &str| format!("<annotation type='History' doc='City of Arden Ord. No. 1982-1' {rest}/>");
+    assert_eq!(credit(&act("path='§1'")).as_deref(), Some("City of Arden Ord. No. 1982-1, § 1"));
+    let dated = act("") + &act("path='§2|(a)' eff='2019-09-11'") + &act("eff='0001-01-01' display='false'");
+    assert_eq!(
+        credit(&dated).as_deref(),
+        Some("City of Arden Ord. No. 1982-1; Sept. 11, 2019, City of Arden Ord. No. 1982-1, § 2")
+    );
+    assert_eq!(credit("<annotation type='History' path='§1'/>"), None);
+}
+
+#[test]
 fn a_permanent_wording_joins_the_section_in_its_own_title() {
     let mut documents =
         code(&[("1-101.xml", "<num>1-101</num><heading>Width.</heading><text>Ten feet for now.</text>")]);

@@ -161,8 +161,7 @@ pub(crate) fn import(documents: &[Document], plan: &OpenLawSource) -> Result<(Ve
     let nodes = tree.into_iter().map(|node| {
         let mut content = node.content.read(&spool).unwrap();
         if let Some(names) = &node.names {
-            content.citation = names.citation(&content.citation);
-            content.number = names.provision_number().map(str::to_owned).or(content.number);
+            names.complete(&mut content);
         }
         let wordings = node.wordings.iter().map(|wording| wording.read(&spool).unwrap()).collect();
         Node { key: node.key, depth: node.depth, content, wordings }

@@ -88,14 +88,17 @@ fn add_what_is_not_text(content: &Content, is_wording: bool, account: &mut WordL
     }
 }
 
-/// Adds the history that is only in attributes: the date and the act, once for each act.
+/// Adds the history that is only in attributes: the date, if it is known, and the act, once for each act.
 fn add_history_of_attributes(tree: &roxmltree::Document<'_>, account: &mut WordLedger) {
     let only_words = |text: &str| text.split(|c: char| !c.is_alphanumeric()).collect::<String>();
-    let mut last = String::new();
+    let (mut last, mut of) = (String::new(), None);
     for annotation in tree.descendants().filter(|node| name(*node) == "annotation" && !is_of_editors(*node)) {
-        let of_section = annotation.ancestors().nth(2).is_some_and(|owner| name(owner) == "section");
-        if annotation.attribute("type") != Some("History") || !of_section {
+        let section = annotation.ancestors().nth(2).filter(|owner| name(*owner) == "section");
+        if annotation.attribute("type") != Some("History") || section.is_none() {
             continue;
+        }
+        if of != section {
+            (last, of) = (String::new(), section);
         }
         let attribute = |name| annotation.attribute(name).unwrap_or_default();
         let written: String = annotation.descendants().filter(Node::is_text).filter_map(|node| node.text()).collect();
@@ -105,14 +108,17 @@ fn add_history_of_attributes(tree: &roxmltree::Document<'_>, account: &mut WordL
         }
         let date: Vec<&str> = attribute("eff").split('-').collect();
         let is_date = date.len() == 3 && date[0] > "1700";
-        if attribute("display") == "false" || attribute("doc").is_empty() || !is_date {
+        if attribute("display") == "false" || attribute("doc").is_empty() {
             continue;
         }
-        let numbers: Vec<usize> = date.iter().map(|part| part.parse().unwrap()).collect();
-        let month =
-            ["Jan", "Feb", "Mar", "Apr", "May", "June", "July", "Aug", "Sept", "Oct", "Nov", "Dec"][numbers[1] - 1];
+        let written = || {
+            let numbers: Vec<usize> = date.iter().map(|part| part.parse().unwrap()).collect();
+            let months = ["Jan", "Feb", "Mar", "Apr", "May", "June", "July", "Aug", "Sept", "Oct", "Nov", "Dec"];
+            format!("{} {} {}", months[numbers[1] - 1], numbers[2], numbers[0])
+        };
+        let day = if is_date { written() } else { String::new() };
         let section = attribute("path").split('|').next().filter(|part| part.starts_with('§')).unwrap_or_default();
-        let credit = format!("{month} {} {} {} {section}", numbers[2], numbers[0], attribute("doc"));
+        let credit = format!("{day} {} {section}", attribute("doc"));
         if only_words(&credit) != last {
             account.added("history that stands in attributes", &credit);
             last = only_words(&credit);
@@ -127,6 +133,9 @@ fn settle(document: &Document, plan: &OpenLawSource) -> WordLedger {
     read(tree.root(), &mut account, &mut text);
     add_history_of_attributes(&tree, &mut account);
     let parsed = open_law::parse(document, plan.target());
+    for (rule, last) in parsed.left_out.iter().filter(|(rule, _)| rule.starts_with("the last numbers of ranges")) {
+        account.kept_as(rule, last);
+    }
     for node in &parsed.nodes {
         let is_wording = node.on_repeat == OnRepeat::Wording;
         add_what_is_not_text(&node.content, is_wording, &mut account);

@@ -100,6 +100,13 @@ fn a_repeal_that_a_later_act_deleted_does_not_end_a_section() {
     assert_eq!(by("June 30, 2023"), None);
     assert_eq!(by("June 30, 2025").as_deref(), Some("2023-06-30"), "a note on another repeal");
     assert_eq!(page("Applies later.").as_deref(), Some("2023-06-30"));
+    for form in ["Repeal and reenactment on", "Repeal and reenactment of section on"] {
+        let note = format!("{form} June 30, 2023, by L 2010, c 208, §8 deleted by L 2014, c 94, §3.");
+        assert_eq!(page(&note), None, "{form}");
+    }
+    let of_part =
+        "Repeal and reenactment of subsection (a) on June 30, 2023, by L 2010, c 2, §8 deleted by L 2014, c 9, §3.";
+    assert_eq!(page(of_part).as_deref(), Some("2023-06-30"));
 }
 
 #[test]
@@ -128,6 +135,83 @@ fn sections_that_are_gone_have_their_status_or_are_notes_of_their_successors() {
     let served = imported.node("hi/rs/s425-21");
     assert_eq!((served.status, served.notes.len()), (Some(Status::InForce), 2));
     assert_eq!([status("hi/rs/s27-61"), status("hi/rs/s27-65")], [Some(Status::Repealed); 2]);
+}
+
+#[test]
+fn lists_of_numbers_are_no_ranges() {
+    let imported = read(&[
+        "§§7-1.4 and 7-1.45  REPEALED.  L 2007, c 9, §§23,\n24.",
+        "§§7-22, 22.5, 22.7, 23, 24  REPEALED.  L 1989, c 327, §§5 to 9.",
+        "§§7-33, 33.5, 34 to 36  REPEALED.  L 1993, c 8.",
+        "§§7-61 to 7-63, 7-71, and\n7-80 to 7-82  REPEALED.  L 1993, c 8.",
+        "§§7-91 – 7-93  REPEALED.  L 1993, c 8.",
+    ]);
+    let others = |number: &str| {
+        let node = imported.node(&format!("hi/rs/s{number}"));
+        assert_eq!((node.status, node.text.as_deref()), (Some(Status::Repealed), Some("")));
+        let numbers = node.parallel_citations.iter().map(|cited| cited.trim_start_matches("Haw. Rev. Stat. § 7-"));
+        numbers.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(others("7-1.4"), "1.45");
+    assert_eq!(others("7-22"), "22.5 22.7 23 24");
+    assert_eq!(others("7-33"), "33.5 34 35 36");
+    assert_eq!(others("7-61"), "62 63 71 80 81 82");
+    assert_eq!(others("7-91"), "92 93");
+}
+
+#[test]
+fn remarks_of_the_editors_before_the_law_are_notes() {
+    for remark in ["See Note at\npart heading.", "Effect and application. L 1989, c 309, §10."] {
+        let imported =
+            read(&[&format!("§7-1  Hens.  [{remark}]  (a)  Hens lay.\n\n     (b)  They do. [L 1989, c 309, §1]")]);
+        let hens = imported.node("hi/rs/s7-1");
+        assert_eq!(hens.text.as_deref(), Some("(a) Hens lay.\n(b) They do."));
+        assert_eq!(hens.layout.lines.iter().map(|line| line.label_bytes()).collect::<Vec<_>>(), [3, 3]);
+        assert_eq!((hens.notes[0].topic.as_str(), hens.notes[0].text.clone()), ("Note", remark.replace('\n', " ")));
+    }
+    let word = read(&["§7-1  Hens.  [Hens] lay. [L 1989, c 1, §1]"]);
+    assert_eq!(word.node("hi/rs/s7-1").text.as_deref(), Some("[Hens] lay."), "a word that the revisor added");
+    let repealed = read(&["§7-1  Hens.  [See Note below.]  [L 1989, c 1, §1]"]);
+    assert_eq!(repealed.node("hi/rs/s7-1").text.as_deref(), Some("[See Note below.]"), "no law follows");
+}
+
+#[test]
+fn labels_in_brackets_are_labels_and_brackets_around_headings_go() {
+    let imported = read(&[
+        "[§7-1  Hens.]  [(a)]  Hens lay:\n\n     (1)  Eggs.\n\n     [(b)]  They do. [L 1989, c 309, §1]",
+        "[§7-2  Reports. (a)] After a time, hens report. [L 1989, c 309, §2]",
+        "§7-3  [Hens] of the\nfarm.  Hens com\u{ad}ply. [L 1989, c 309, §2]",
+        "[§7-4]  Other [hens].  They do. [L 1989, c 309, §2]",
+    ]);
+    let node = |number: &str| imported.node(&format!("hi/rs/s7-{number}"));
+    let heading = |number: &str| node(number).heading.as_str();
+    assert_eq!(
+        [1, 2, 3, 4].map(|n| heading(&n.to_string())),
+        ["Hens.", "Reports.", "[Hens] of the farm.", "Other [hens]."]
+    );
+    let hens = node("1");
+    assert_eq!(hens.text.as_deref(), Some("[(a)] Hens lay:\n(1) Eggs.\n[(b)] They do."));
+    let places: Vec<_> = hens.layout.lines.iter().map(|line| (line.depth, line.label_bytes())).collect();
+    assert_eq!(places, [(0, 5), (1, 3), (0, 5)]);
+    assert_eq!(node("2").text.as_deref(), Some("(a) After a time, hens report."));
+    assert_eq!(node("3").text.as_deref(), Some("Hens comply."));
+}
+
+#[test]
+fn law_behind_a_note_without_a_credit_before_it_is_law() {
+    let compact = "§7-1  Compact.  The compact is law:\n\nARTICLE I.\nEGGS\n\n     Eggs are [free].\n\nRevision Note\n\n  \
+                   Bracketed word added.\n\nARTICLE II.\nHENS\n\n     (a)  Hens too.\n\n     (b)  All.";
+    let imported = read(&[&format!("{compact} [L 1971, c 1]\n\nCase Notes\n\n  None.")]);
+    let node = imported.node("hi/rs/s7-1");
+    let law = "The compact is law:\nARTICLE I. EGGS\nEggs are [free].\nARTICLE II. HENS\n(a) Hens too.\n(b) All.";
+    assert_eq!((node.text.as_deref(), node.source_credit.as_deref()), (Some(law), Some("L 1971, c 1")));
+    let topics: Vec<&str> = node.notes.iter().map(|note| note.topic.as_str()).collect();
+    assert_eq!((topics, imported.count(WarningKind::DoubtfulEnd)), (vec!["Revision Note", "Case Notes"], 1));
+    let without = read(&[compact]);
+    assert_eq!(
+        without.node("hi/rs/s7-1").text.as_deref(),
+        Some("The compact is law:\nARTICLE I. EGGS\nEggs are [free].")
+    );
 }
 
 #[test]

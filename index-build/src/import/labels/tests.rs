@@ -30,6 +30,12 @@ fn nesting_is_inferred_without_a_scheme() {
 }
 
 #[test]
+fn labels_in_brackets_are_labels() {
+    assert_eq!(found(&["[(a)] x", "(1) x", "[(2)] x", "(b) x"]), "0[(a)] 1(1) 1[(2)] 0(b)");
+    assert_eq!(found(&["[(a)x] y", "[(1) and (2)] y", "[a] y"]), "0 0 0");
+}
+
+#[test]
 fn a_line_may_begin_with_the_first_label_within_its_own() {
     let lines = ["1. x", "2. a. x", "b. x", "c. (1) x", "(2) x", "3. (a) x", "(b) x", "4. A. B. Smith", "5. x"];
     assert_eq!(found(&lines), "01. 02. a. 1b. 1c. (1) 2(2) 03. (a) 1(b) 04. 05.");

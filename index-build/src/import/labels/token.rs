@@ -164,7 +164,13 @@ struct Label {
 
 fn read_label(paragraph: Paragraph<'_>, start: usize) -> Option<Label> {
     let text = &paragraph.text[start..];
-    let (form, from, to, end) = if text.starts_with('(') {
+    let (form, from, to, end) = if text.starts_with("[(") {
+        // Brackets around a label show that the editors supplied it.
+        let close = text.as_bytes().iter().take(LABEL_BYTES_MAX + 3).position(|&byte| byte == b')')?;
+        let is_closed = text[close + 1..].starts_with(']');
+        let ends = is_closed && text[close + 2..].chars().next().is_none_or(char::is_whitespace);
+        ends.then_some((LabelPunctuation::Parentheses, 2, close, close + 2))?
+    } else if text.starts_with('(') {
         let close = text.as_bytes().iter().take(LABEL_BYTES_MAX + 2).position(|&byte| byte == b')')?;
         (LabelPunctuation::Parentheses, 1, close, close + 1)
     } else {

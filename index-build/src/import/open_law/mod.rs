@@ -7,7 +7,7 @@
 //!
 //! `containers` walks the tree, `section` makes provisions, `law_text` builds their text with
 //! `inline` and `table`, `notes` reads annotations, `recodification` reads tables of former numbers,
-//! `href` resolves includes, `status` interprets the reasons of law that is not in force, and
+//! `href` resolves includes, `numbers` reads ranges, `status` interprets the reasons of law that is not in force, and
 //! `effect` and `remark` find since when and until when a wording is law.
 
 mod containers;
@@ -16,6 +16,7 @@ mod href;
 mod inline;
 mod law_text;
 mod notes;
+mod numbers;
 mod recodification;
 mod remark;
 mod section;

@@ -127,17 +127,17 @@ fn topic_of<'t>(annotation: Node<'t, '_>) -> &'t str {
     annotation.attribute("subtype").or(annotation.attribute("type")).unwrap_or("Note")
 }
 
-/// The credit of recent history, which is only in attributes. It is written out as readers see it:
-/// the date and the act.
+/// The credit of history that is only in attributes. It is written out as readers see it: the date, if it is known,
+/// and the act.
 fn credit_of_attributes(annotation: Node<'_, '_>) -> Option<String> {
     if annotation.attribute("display") == Some("false") {
         return None;
     }
     let act = annotation.attribute("doc").filter(|act| !act.trim().is_empty())?;
-    let date = written_date(annotation.attribute("eff")?)?;
+    let date = annotation.attribute("eff").and_then(written_date).map(|date| format!("{date}, ")).unwrap_or_default();
     let section = annotation.attribute("path").unwrap_or_default().split('|').next().unwrap_or_default();
     let section = section.strip_prefix('§').map(|number| format!(", § {}", number.trim())).unwrap_or_default();
-    Some(format!("{date}, {}{section}", act.trim()))
+    Some(format!("{date}{}{section}", act.trim()))
 }
 
 /// Writes `2019-09-11` as publishers do: `Sept. 11, 2019`.

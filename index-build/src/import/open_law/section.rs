@@ -5,10 +5,11 @@ use roxmltree::Node;
 
 use super::notes::Notes;
 use super::source::{OpenLawDocument, child, elements, words, words_of};
-use super::{effect, law_text, remark, status};
+use super::{effect, law_text, numbers, remark, status};
 use crate::content::{Content, NewNode, NodeHandle, OnRepeat};
 use crate::effect::{Effect, PERMANENT as PERMANENT_WORDING};
 use crate::import::crosswalk::formerly_in_notes;
+use crate::import::ranges::numbers_after;
 use crate::import::slug::slug;
 use crate::import::target::ImportTarget;
 use crate::naming::NameParts;
@@ -31,7 +32,7 @@ pub(super) fn add(source: &mut OpenLawDocument<'_, '_>, section: Node<'_, '_>, p
         source.refuse(section, "this section has no number; every section needs a 'num'");
         return;
     }
-    let heading = words_of(section, "heading");
+    let (heading, others) = heading_and_others(source, section, &number);
     let (text, layout) = law_text::set(section);
     let mut notes = Notes::of(section);
     let remarks = || elements(section).filter(|part| remark::is_remark(section, *part));
@@ -69,6 +70,7 @@ pub(super) fn add(source: &mut OpenLawDocument<'_, '_>, section: Node<'_, '_>, p
     };
     let mut tags = target.tags.to_vec();
     tags.sort_unstable();
+    let now = status::moved_to(&text).map(|number| self::citation(target, number));
     let former_citations = formerly_in_notes(&citation, &notes);
     let node = NewNode {
         handle: source.handle(section),
@@ -88,6 +90,8 @@ pub(super) fn add(source: &mut OpenLawDocument<'_, '_>, section: Node<'_, '_>, p
             source_credit,
             tags,
             former_citations,
+            parallel_citations: others,
+            now: if status == Status::Transferred { now } else { None },
             effect,
             reference: source.document.path().to_owned(),
             source: target.source,
@@ -97,6 +101,26 @@ pub(super) fn add(source: &mut OpenLawDocument<'_, '_>, section: Node<'_, '_>, p
         position: source.position(section),
     };
     source.parsed.nodes.push(node);
+}
+
+/// The heading of a section, and the citations of the other numbers that it represents: bare numbers if citations are
+/// joined from those of the containers.
+fn heading_and_others(
+    source: &mut OpenLawDocument<'_, '_>,
+    section: Node<'_, '_>,
+    number: &str,
+) -> (String, Vec<String>) {
+    let written = words_of(section, "heading");
+    let (heading, others) = match numbers::range_in_heading(number, &written) {
+        Some((last, heading)) => {
+            source.parsed.leave_out("the last numbers of ranges, which are citations", last);
+            (heading.to_owned(), numbers_after(number, last))
+        }
+        None => (written, numbers::represented(number)),
+    };
+    let is_joined = source.joins_numbers();
+    let cited = |number: String| if is_joined { number } else { citation(source.target, &number) };
+    (heading, others.into_iter().map(cited).collect())
 }
 
 /// The key of a section.
@@ -122,7 +146,8 @@ fn read_status(
     notes: &mut Notes,
 ) -> Status {
     let by_heading = status::of_heading(heading, !text.is_empty());
-    let by_words = || if by_heading.may_be_in_force() { status::of_heading(text, true) } else { by_heading };
+    let by_text = || status::of_text(text).unwrap_or(by_heading);
+    let by_words = || if by_heading.may_be_in_force() { by_text() } else { by_heading };
     let Some(reason) = child(section, "reason").map(words).filter(|reason| !reason.is_empty()) else {
         return by_words();
     };

@@ -2,6 +2,9 @@
 
 use hornbook_corpus::outline::Status;
 
+use crate::import::remark::{REMARK_BYTES_MAX, named_status};
+use crate::pattern::Pattern;
+
 /// The status that a reason such as `Repealed` or `Transferred to COMAR 14.39.01` states; None if
 /// it states no status.
 pub(super) fn of_reason(reason: &str) -> Option<Status> {
@@ -42,6 +45,35 @@ pub(super) fn of_heading(heading: &str, has_text: bool) -> Status {
     looked_at.and_then(of_reason).unwrap_or(Status::InForce)
 }
 
+/// The status of a section without a reason whose whole text is a sentence that states it, or the same one in each
+/// paragraph: `Recodified as § 42-3131.03.`, `[Not funded].`
+pub(super) fn of_text(text: &str) -> Option<Status> {
+    let label = Pattern::fixed(r"^(?:\(\w{1,4}\) ?)+");
+    let mut statuses = text.lines().map(|line| of_sentence(&label.replace(line, "")));
+    let first = statuses.next()??;
+    statuses.all(|status| status == Some(first)).then_some(first)
+}
+
+fn of_sentence(text: &str) -> Option<Status> {
+    let bare = text.trim_matches(['[', ']', '(', ')', '.', ' ']);
+    let is_sentence = bare.len() <= REMARK_BYTES_MAX && !bare.contains(';') && !bare.contains(". ");
+    let by_word = || match of_heading(bare, true) {
+        Status::InForce => None,
+        status => Some(status),
+    };
+    let is_unused = || ["not funded", "placeholder"].iter().any(|word| bare.eq_ignore_ascii_case(word));
+    let named = || by_word().or_else(|| is_unused().then_some(Status::Reserved)).or_else(|| named_status(bare));
+    is_sentence.then(named)?
+}
+
+/// The present number of a section, if its whole text names it: `Recodified as § 42-3131.03.`
+pub(super) fn moved_to(text: &str) -> Option<&str> {
+    let form = Pattern::fixed(
+        r"(?i)^\[?(?:recodified|transferred|renumbered|redesignated) (?:as|at|to) § ?(\d[\w-]*(?:\.\w+)*)[.\]]*$",
+    );
+    Some(form.captures(text)?.get(1)?.as_str())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,5 +107,30 @@ mod tests {
         assert_eq!(of_heading("Repealed.", true), Status::Repealed);
         assert_eq!(of_heading("Repealed ordinances remain in effect.", true), Status::InForce);
         assert_eq!(of_heading("Fees.", false), Status::InForce);
+    }
+
+    #[test]
+    fn a_text_of_one_sentence_can_say_that_a_section_is_dead() {
+        for (text, status) in [
+            ("Repealed.", Some(Status::Repealed)),
+            ("[Expired].", Some(Status::Expired)),
+            ("Recodified as § 42-3131.03.", Some(Status::Transferred)),
+            ("[Not funded].", Some(Status::Reserved)),
+            ("[placeholder]", Some(Status::Reserved)),
+            ("Reserved for future codification.", Some(Status::Reserved)),
+            ("(a) Not Funded.\n(b) Not Funded.", Some(Status::Reserved)),
+            ("(a) Not Funded.\n(b) The Mayor shall keep it.", None),
+            ("", None),
+            ("Recodified records shall be kept.", None),
+            ("Reserved for the Mayor; but not more.", None),
+            ("Repealed by Law 1. The Mayor shall keep it.", None),
+            ("Not funded posts are void.", None),
+        ] {
+            assert_eq!(of_text(text), status, "{text}");
+        }
+        assert_eq!(moved_to("Recodified at § 8-2221.33."), Some("8-2221.33"));
+        assert_eq!(moved_to("[Transferred to § 32-531.15a]"), Some("32-531.15a"));
+        assert_eq!(moved_to("Recodified as §§ 1-101 to 1-103."), None);
+        assert_eq!(moved_to("Transferred to § 1-101 by law."), None);
     }
 }

@@ -21,7 +21,6 @@ use crate::import::document::{Document, DocumentError, Parsed};
 use crate::import::flat_section;
 use crate::import::flat_text;
 use crate::import::options;
-use crate::import::ranges::numbers_after;
 use crate::import::slug::slug;
 use crate::import::target::ImportTarget;
 use crate::order::SortKey;
@@ -174,14 +173,13 @@ fn with_former_sections(
 
 fn content_of(section: PageSection, name: PageOrigin<'_>, target: ImportTarget<'_>) -> Content {
     let cited = |number: &str| flat_text::citation(number, target);
-    let range = section.last_number.iter().flat_map(|last| numbers_after(&section.number, last));
     let mut tags = target.tags.to_vec();
     tags.sort_unstable();
     Content {
         citation: cited(&section.number),
         level: "section".into(),
         status: Some(section.status()),
-        parallel_citations: range.map(|number| cited(&number)).collect(),
+        parallel_citations: section.others.iter().map(|number| cited(number)).collect(),
         number: Some(section.number),
         heading: section.heading,
         text: Some(section.text),

@@ -100,7 +100,7 @@ impl DividedPage {
 }
 
 /// Paragraphs of the law are indented by at least this many spaces, or not at all; notes by fewer.
-const LAW_INDENT: usize = 3;
+pub(super) const LAW_INDENT: usize = 3;
 
 /// Removes the heading of a part from the end of the section before it.
 fn head_at_end(paragraphs: &mut Vec<PageParagraph>) -> Vec<PageParagraph> {
@@ -111,8 +111,8 @@ fn head_at_end(paragraphs: &mut Vec<PageParagraph>) -> Vec<PageParagraph> {
 }
 
 fn paragraphs(text: &str) -> impl Iterator<Item = PageParagraph> + '_ {
-    // Section numbers contain hyphens that do not break.
-    let text = text.replace('\u{2011}', "-");
+    // Section numbers contain hyphens that do not break, and words hyphens for the ends of lines.
+    let text = text.replace('\u{2011}', "-").replace('\u{ad}', "");
     let blank = Pattern::fixed(r"\n[ \t]*\n");
     let found: Vec<PageParagraph> = blank
         .split(&text)

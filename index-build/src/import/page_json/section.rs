@@ -3,11 +3,12 @@
 use hornbook_corpus::layout::Layout;
 use hornbook_corpus::outline::Status;
 
-use super::page::{PageParagraph, PrintedSection, joined};
+use super::page::{LAW_INDENT, PageParagraph, PrintedSection, joined};
 use super::settings::PageJsonSettings;
 use crate::content::ContentNote;
 use crate::effect::{self, Effect};
 use crate::import::flat_text;
+use crate::import::ranges::numbers_after;
 use crate::import::remark::{REMARK_BYTES_MAX, heading_status, named_status, whole_status};
 use crate::order::SortKey;
 use crate::pattern::Pattern;
@@ -17,8 +18,10 @@ use crate::report::WarningKind;
 #[derive(Debug, Default)]
 pub(super) struct PageSection {
     pub(super) number: String,
-    /// The last number of the range that it represents.
-    pub(super) last_number: Option<String>,
+    /// Further numbers that it represents.
+    pub(super) others: Vec<String>,
+    /// Those numbers as printed: ` to 425-52`.
+    printed_others: String,
     /// The source marks it as one that had its number before: `[OLD]`.
     pub(super) is_marked_old: bool,
     pub(super) heading: String,
@@ -50,9 +53,8 @@ impl PageSection {
     }
 
     pub(super) fn in_one_line(&self) -> String {
-        let last = self.last_number.iter().map(|last| format!("to {last}"));
         let old = self.is_marked_old.then(|| "[OLD]".to_owned());
-        let words = [format!("§ {}", self.number)].into_iter().chain(last).chain(old).chain([
+        let words = [format!("§ {}{}", self.number, self.printed_others)].into_iter().chain(old).chain([
             self.heading.clone(),
             self.text.replace('\n', " "),
             self.credit.clone().unwrap_or_default(),
@@ -80,12 +82,9 @@ pub(super) fn read(printed: &PrintedSection, settings: &PageJsonSettings) -> Pag
     let mut section = PageSection { number: printed.number.clone(), ..PageSection::default() };
     let Some((first, others)) = printed.paragraphs.split_first() else { return section };
     let law_of_first = read_opening(&first.lines, &mut section, settings);
-    let mut law = Vec::with_capacity(others.len() + 1);
-    law.extend(Some(law_of_first).filter(|law| !law.is_empty()));
-    let notes = law_end(others, settings);
-    law.extend(others[..notes].iter().map(PageParagraph::text));
+    let (mut law, notes) = divided(law_of_first, others, &mut section, settings);
     take_credit(&mut law, &mut section);
-    section.notes = read_notes(&others[notes..], settings);
+    section.notes.extend(read_notes(&notes, settings));
     (section.text, section.layout) = flat_text::set(&law);
     section.effect = std::mem::take(&mut section.effect).and(effect::of_text(&section.text));
     if section.notes.iter().any(|note| undone_repeal(&note.text).is_some_and(|day| section.effect.to == Some(day))) {
@@ -95,10 +94,12 @@ pub(super) fn read(printed: &PrintedSection, settings: &PageJsonSettings) -> Pag
 }
 
 /// The day of a repeal that a later act undid: `Repeal of section on June 30, 2023, by L 2018, c 196, §9, deleted by
-/// L 2020, c 57, §2.`
+/// L 2020, c 57, §2.`, `Repeal and reenactment on July 1, 2016, …`
 fn undone_repeal(note: &str) -> Option<String> {
-    let undone =
-        Pattern::fixed(r"\bRepeal of section on ([A-Z][a-z]+ \d{1,2}, \d{4}),[^;]{1,120}?\bdeleted by L \d{4}\b");
+    let undone = Pattern::fixed(concat!(
+        r"\bRepeal(?: and reenactment)?(?: of section)? on ([A-Z][a-z]+ \d{1,2}, \d{4}),",
+        r"[^.]{1,120}?\bdeleted by (?:L )?\d{4}\b"
+    ));
     effect::date_in(&undone.captures(note)?[1])
 }
 
@@ -106,24 +107,58 @@ fn undone_repeal(note: &str) -> Option<String> {
 fn read_opening(lines: &str, section: &mut PageSection, settings: &PageJsonSettings) -> String {
     let Some(opening) = settings.opening.captures(lines) else { return joined(lines) };
     section.is_marked_old = opening.name("old").is_some();
-    section.last_number = opening.name("last").map(|last| whole_number(last.as_str(), &section.number));
+    section.others = further_numbers(&opening["others"], &section.number, settings);
+    section.printed_others = joined(&opening["others"]);
+    if section.printed_others.starts_with(char::is_alphanumeric) {
+        section.printed_others.insert(0, ' ');
+    }
     let mut rest = &lines[opening.get(0).map_or(0, |opening| opening.end())..];
     let end = heading_end(rest);
-    section.heading = without_brackets(&joined(&rest[..end]));
+    let is_open = opening.name("open").is_some() && opening.name("close").is_none();
+    section.heading = without_brackets(&joined(&rest[..end]), is_open);
     rest = rest[end..].trim_start();
     while let Some((remark, after)) = bracketed(rest) {
-        let Some(effect) = effect::read(&joined(remark)) else { break };
-        section.effect = std::mem::take(&mut section.effect).and(effect);
+        let words = joined(remark);
+        match effect::read(&words) {
+            Some(effect) => section.effect = std::mem::take(&mut section.effect).and(effect),
+            None if is_editors_remark(&words, after) => section.notes.push(flat_text::note(flat_text::NOTE, &words)),
+            None => break,
+        }
         rest = after.trim_start();
     }
-    joined(rest)
+    let law = joined(rest);
+    // `[§206E-199  Reports.  (a)]  After …`
+    let label = Pattern::fixed(r"^(\(\w{1,3}\))\] ");
+    if is_open { label.replace(&law, "$1 ").into_owned() } else { law }
 }
 
-/// The last number of a range, which may be written short: `§§37-91 to 94`.
-fn whole_number(last: &str, first: &str) -> String {
+/// Whether words in brackets before the law are a remark of the editors and not a word of the law that the revisor
+/// added: they are a sentence, name no acts, and law follows. `[See Note at beginning of chapter.]`
+fn is_editors_remark(words: &str, after: &str) -> bool {
+    let is_sentence = words.starts_with(char::is_alphanumeric) && words.ends_with('.');
+    let after = joined(after);
+    is_sentence && !after.is_empty() && [&format!("[{words}]"), &after].iter().all(|text| credit_start(text) != Some(0))
+}
+
+/// The numbers after the first. Only `to`, `through` and a dash name the numbers between two: `§§27-22, 22.5, 24 to 26`.
+fn further_numbers(printed: &str, first: &str, settings: &PageJsonSettings) -> Vec<String> {
+    let mut others: Vec<String> = Vec::new();
+    for found in settings.further.captures_iter(printed) {
+        let number = whole_number(&found["number"], first);
+        let before = others.last().map_or(first, String::as_str);
+        match found["joint"].trim_matches([',', ' ', '\t', '\n']) {
+            "to" | "through" | "–" | "—" => others.extend(numbers_after(before, &number)),
+            _ => others.push(number),
+        }
+    }
+    others
+}
+
+/// A further number, which may be written short: `§§37-91 to 94`.
+fn whole_number(number: &str, first: &str) -> String {
     match first.rsplit_once('-') {
-        Some((stem, _)) if !last.contains(['-', ':']) => format!("{stem}-{last}"),
-        _ => last.to_owned(),
+        Some((stem, _)) if !number.contains(['-', ':']) => format!("{stem}-{number}"),
+        _ => number.to_owned(),
     }
 }
 
@@ -142,8 +177,10 @@ fn heading_end(lines: &str) -> usize {
     ends.and_then(|found| found.name("space")).map_or(lines.len(), |space| space.start())
 }
 
-/// The heading without the brackets in which the revisor puts headings of his own: `[Definitions.]`.
-fn without_brackets(heading: &str) -> String {
+/// The heading without the brackets in which the revisor puts headings of his own: `[Definitions.]`. If a bracket is
+/// open since before the number, the one at the end closes it: `[§6E-44 Memorial commission.]`
+fn without_brackets(heading: &str, is_open: bool) -> String {
+    let heading = heading.strip_suffix(']').filter(|heading| is_open && !heading.contains('[')).unwrap_or(heading);
     let inner = heading.strip_prefix('[').and_then(|inner| inner.strip_suffix(']'));
     inner.filter(|inner| !inner.contains(['[', ']'])).unwrap_or(heading).to_owned()
 }
@@ -153,9 +190,45 @@ fn bracketed(text: &str) -> Option<(&str, &str)> {
     text.strip_prefix('[')?.split_once(']')
 }
 
-/// The number of paragraphs before the notes, which begin with a topic.
-fn law_end(paragraphs: &[PageParagraph], settings: &PageJsonSettings) -> usize {
-    paragraphs.iter().position(|paragraph| is_topic(paragraph, settings)).unwrap_or(paragraphs.len())
+/// The paragraphs of the law and those of the notes, which begin with a topic. Where no source credit precedes the
+/// topic, the law goes on behind the note, up to its credit. `opened` is the law in the paragraph of the heading.
+fn divided(
+    opened: String,
+    paragraphs: &[PageParagraph],
+    section: &mut PageSection,
+    settings: &PageJsonSettings,
+) -> (Vec<String>, Vec<PageParagraph>) {
+    let mut law: Vec<String> = Some(opened).filter(|law| !law.is_empty()).into_iter().collect();
+    let mut notes = Vec::new();
+    let mut rest = paragraphs;
+    loop {
+        let end = rest.iter().position(|paragraph| is_topic(paragraph, settings)).unwrap_or(rest.len());
+        law.extend(rest[..end].iter().map(PageParagraph::text));
+        rest = &rest[end..];
+        let is_whole = whole_status(&section.heading).is_some() || law.iter().any(|line| credit_start(line).is_some());
+        let Some(resumed) = resumed_law(rest, settings).filter(|_| !is_whole) else { break };
+        let what = format!(
+            "'{}': law follows the topic '{}' before the source credit; it is kept as law from '{}' on",
+            section.number,
+            rest[0].text(),
+            rest[resumed].text().chars().take(60).collect::<String>()
+        );
+        section.faults.push((WarningKind::DoubtfulEnd, what));
+        notes.extend_from_slice(&rest[..resumed]);
+        rest = &rest[resumed..];
+    }
+    notes.extend_from_slice(rest);
+    (law, notes)
+}
+
+/// Where the law goes on behind notes: at the first paragraph with the indentation of law, or the headings directly
+/// before it, if such a paragraph ends with a source credit.
+fn resumed_law(notes: &[PageParagraph], settings: &PageJsonSettings) -> Option<usize> {
+    let is_law = |paragraph: &PageParagraph| paragraph.indent >= LAW_INDENT;
+    notes.iter().find(|paragraph| is_law(paragraph) && credit_start(&paragraph.text()).is_some())?;
+    let first = notes.iter().position(is_law)?;
+    let is_heading = |at: &usize| notes[*at].indent == 0 && !is_topic(&notes[*at], settings);
+    Some((1..first).rev().take_while(is_heading).last().unwrap_or(first))
 }
 
 pub(super) fn is_topic(paragraph: &PageParagraph, settings: &PageJsonSettings) -> bool {

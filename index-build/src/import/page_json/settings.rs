@@ -30,8 +30,11 @@ fn section_number() -> String {
 
 #[derive(Debug)]
 pub(crate) struct PageJsonSettings {
-    /// Matches what a section begins with, up to its heading. Its groups are `first`, `last` and `old`.
+    /// Matches what a section begins with, up to its heading. Its groups are `open` and `close` (brackets around
+    /// the number), `first`, `others` and `old`.
     pub(super) opening: Pattern,
+    /// Matches each further number of a section, with the word or sign before it: `joint` and `number`.
+    pub(super) further: Pattern,
     pub(super) containers: Vec<NumberedLevel>,
     pub(super) topics: Pattern,
     pub(super) navigation: Vec<Pattern>,
@@ -45,12 +48,16 @@ impl FromOptions for PageJsonSettings {
         let number = &options.number;
         Pattern::new(number)
             .map_err(|error| format!("option 'number': '{number}' is not a regular expression: {error}"))?;
+        let joint = r",?\s+(?:to|and|through)\s+|,\s+|\s*[–—]\s*";
+        let further = format!(r"(?P<joint>{joint})(?P<number>{number}|\d+(?:\.\d+)?)\]?");
+        let others = format!(r"(?:(?:{joint})(?:{number}|\d+(?:\.\d+)?)\]?)*");
         let opening = format!(
-            r"^\[?§§?\s*(?P<first>{number})\]?(?:(?:,?\s+(?:to|and|through)\s+|,\s+)(?P<last>{number}|\d+(?:\.\d+)?)\]?)*(?P<old>\s*\[OLD\])?(?:\.?\s+|$)"
+            r"^(?P<open>\[)?§§?\s*(?P<first>{number})(?P<close>\])?(?P<others>{others})(?P<old>\s*\[OLD\])?(?:\.?\s+|$)"
         );
-        let opening = Pattern::new(&opening).map_err(|error| format!("option 'number': {error}"))?;
+        let pattern = |form: &str| Pattern::new(form).map_err(|error| format!("option 'number': {error}"));
         Ok(Self {
-            opening,
+            opening: pattern(&opening)?,
+            further: pattern(&further)?,
             containers: options.container,
             topics: options.topics,
             navigation: options.navigation,
