@@ -42,8 +42,7 @@ impl FlatSection {
     /// name that can be reserved.
     fn status(&self) -> Status {
         let short = self.text.len() <= REMARK_BYTES_MAX;
-        let by_heading = named_status(&self.heading).or_else(|| status_in_capitals(&self.heading));
-        let by_heading = by_heading.filter(|status| short || *status == Status::Repealed);
+        let by_heading = named_status(&self.heading).filter(|status| short || *status == Status::Repealed);
         let named = by_heading.or_else(|| named_status(&self.text).filter(|_| short));
         let of_acts = || {
             let is_repealed = self.credit.as_ref().is_some_and(|acts| acts.contains("Repealed"));
@@ -57,13 +56,6 @@ impl FlatSection {
 /// The status in the remark at the end of a heading: `Utility Board (Reserved)`.
 fn remark_behind(heading: &str) -> Option<Status> {
     heading.rsplit_once('(').and_then(|(_, remark)| named_status(remark))
-}
-
-/// The status before a heading, which its capitals set apart: `REPEALED Finance Committee`.
-fn status_in_capitals(heading: &str) -> Option<Status> {
-    let (word, rest) = heading.split_once(' ')?;
-    let is_apart = word.len() > 1 && word.chars().all(char::is_uppercase) && rest.contains(char::is_lowercase);
-    is_apart.then(|| named_status(word))?
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

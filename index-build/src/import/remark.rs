@@ -138,6 +138,26 @@ fn is_status_word(word: &str, after: &str) -> bool {
     }
 }
 
+/// The number that a section with the number `own` has now, if a remark names exactly one of the same form:
+/// `Renumbered as § 5-9-101 by Laws 2000`, `Transferred to Chapter 14, Sec. 1-212.`
+pub(crate) fn moved_to<'r>(own: &str, remark: &'r str) -> Option<&'r str> {
+    let form = Pattern::fixed(concat!(
+        r"(?i)\b(?:renumbered|recodified|transferred|recompiled|redesignated|reenacted)(?: and (?:re)?\w+)? (?:as|at|to)",
+        r" (?:chapter \d+\w*, )?(?:(?:AS|KRS|RCW|SDCL|N\.?D\.?C\.?C\.?|G\.S\.|W\.S\.|O\.C\.G\.A\.|Wyo\. Stat\.|\w+ Code)",
+        r"(?: Ann\.)?,? ?)?(?:§+ ?|sections? |secs?\. ?)?(\d\w*(?:[.:-]\w+)*)(?P<behind>.{0,12})",
+    ));
+    let goes_on = Pattern::fixed(r"^(?:,? ?(?:to|through|and|or|-|–|—) ?|, ?)(?:§+ ?)?\d");
+    let found = form.captures(remark)?;
+    let number = found.get(1)?.as_str();
+    // A number may be inserted behind a further point.
+    let form_of = |number: &str| {
+        let separators: String = number.chars().filter(|c| matches!(c, '-' | '.' | ':')).collect();
+        (separators.chars().next(), separators.trim_end_matches('.').to_owned())
+    };
+    let is_alike = form_of(number) == form_of(own);
+    (is_alike && number != own && !goes_on.is_match(&found["behind"])).then_some(number)
+}
+
 /// The status that a source credit states, if there is no text: `[Repealed, § 15 ch 24 SLA 2019.]`,
 /// `Ga. L. 2001, p. 310, § 1; repealed by Ga. L. 2019, p. 919, § 2-1`.
 pub(crate) fn status_in_credit(credit: &str) -> Option<Status> {
@@ -148,6 +168,25 @@ pub(crate) fn status_in_credit(credit: &str) -> Option<Status> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_remark_may_name_the_present_number() {
+        for (own, remark, now) in [
+            ("5-4-201", "Amended and renumbered as § 5-9-101 by Laws 2000, ch. 2.", Some("5-9-101")),
+            ("1-19", "Transferred to Chapter 14, Sec. 1-212.", Some("1-212")),
+            ("452.500", "Offenses. [Reenacted as KRS 452.510.]", Some("452.510")),
+            ("03.05.1", "[Renumbered as AS 03.90.010.]", Some("03.90.010")),
+            ("127A-12", "Recodified as G.S. § 127A-190, effective November 18, 2021.", Some("127A-190")),
+            ("1-301", "Recodified at § 8-2221.33.", Some("8-2221.33")),
+            ("141-1", "Renumbered as §§141-14 and 141-15.", None),
+            ("1-100", "Recodified as §§ 1-101 to 1-103.", None),
+            ("1-19", "Transferred to the Agency by P.A. 77-614.", None),
+            ("12", "Renumbered from § 11.", None),
+            ("452.500", "Renumbered as Article 7.", None),
+        ] {
+            assert_eq!(moved_to(own, remark), now, "{remark}");
+        }
+    }
 
     #[test]
     fn a_credit_may_state_that_there_is_no_law_left() {

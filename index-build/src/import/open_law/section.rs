@@ -10,6 +10,7 @@ use crate::content::{Content, NewNode, NodeHandle, OnRepeat};
 use crate::effect::{Effect, PERMANENT as PERMANENT_WORDING};
 use crate::import::crosswalk::formerly_in_notes;
 use crate::import::ranges::numbers_after;
+use crate::import::remark::moved_to;
 use crate::import::slug::slug;
 use crate::import::target::ImportTarget;
 use crate::naming::NameParts;
@@ -70,7 +71,7 @@ pub(super) fn add(source: &mut OpenLawDocument<'_, '_>, section: Node<'_, '_>, p
     };
     let mut tags = target.tags.to_vec();
     tags.sort_unstable();
-    let now = status::moved_to(&text).map(|number| self::citation(target, number));
+    let now = moved_to(&number, &text).map(|number| self::citation(target, number));
     let former_citations = formerly_in_notes(&citation, &notes);
     let node = NewNode {
         handle: source.handle(section),
@@ -91,7 +92,7 @@ pub(super) fn add(source: &mut OpenLawDocument<'_, '_>, section: Node<'_, '_>, p
             tags,
             former_citations,
             parallel_citations: others,
-            now: if status == Status::Transferred { now } else { None },
+            now: now.filter(|_| status == Status::Transferred),
             effect,
             reference: source.document.path().to_owned(),
             source: target.source,

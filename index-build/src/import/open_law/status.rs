@@ -66,14 +66,6 @@ fn of_sentence(text: &str) -> Option<Status> {
     is_sentence.then(named)?
 }
 
-/// The present number of a section, if its whole text names it: `Recodified as § 42-3131.03.`
-pub(super) fn moved_to(text: &str) -> Option<&str> {
-    let form = Pattern::fixed(
-        r"(?i)^\[?(?:recodified|transferred|renumbered|redesignated) (?:as|at|to) § ?(\d[\w-]*(?:\.\w+)*)[.\]]*$",
-    );
-    Some(form.captures(text)?.get(1)?.as_str())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,9 +120,5 @@ mod tests {
         ] {
             assert_eq!(of_text(text), status, "{text}");
         }
-        assert_eq!(moved_to("Recodified at § 8-2221.33."), Some("8-2221.33"));
-        assert_eq!(moved_to("[Transferred to § 32-531.15a]"), Some("32-531.15a"));
-        assert_eq!(moved_to("Recodified as §§ 1-101 to 1-103."), None);
-        assert_eq!(moved_to("Transferred to § 1-101 by law."), None);
     }
 }

@@ -21,6 +21,7 @@ use crate::import::document::{Document, DocumentError, Parsed};
 use crate::import::flat_section;
 use crate::import::flat_text;
 use crate::import::options;
+use crate::import::remark::moved_to;
 use crate::import::slug::slug;
 use crate::import::target::ImportTarget;
 use crate::order::SortKey;
@@ -175,10 +176,13 @@ fn content_of(section: PageSection, name: PageOrigin<'_>, target: ImportTarget<'
     let cited = |number: &str| flat_text::citation(number, target);
     let mut tags = target.tags.to_vec();
     tags.sort_unstable();
+    let status = section.status();
+    let now = moved_to(&section.number, &section.heading).filter(|_| !status.may_be_in_force());
     Content {
         citation: cited(&section.number),
         level: "section".into(),
-        status: Some(section.status()),
+        status: Some(status),
+        now: now.map(cited),
         parallel_citations: section.others.iter().map(|number| cited(number)).collect(),
         number: Some(section.number),
         heading: section.heading,

@@ -13,7 +13,7 @@ use crate::import::flat_text;
 use crate::import::html::{Element, HtmlPart};
 use crate::import::html_text::HtmlSetter;
 use crate::import::ranges::numbers_after;
-use crate::import::remark::{REMARK_BYTES_MAX, heading_status, named_status, status_in_credit, whole_status};
+use crate::import::remark::{REMARK_BYTES_MAX, heading_status, moved_to, named_status, status_in_credit, whole_status};
 use crate::import::slug::slug;
 use crate::import::target::ImportTarget;
 use crate::order::SortKey;
@@ -307,6 +307,9 @@ impl StateHtmlSection {
             citation.replace(CONTAINER, &container.short).replace(TITLE, title)
         };
         let citation = cited(&own);
+        let gone = Some(status).filter(|status| !status.may_be_in_force());
+        let now = gone.and_then(|_| moved_to(&own, &self.heading).or_else(|| moved_to(&own, &self.text)));
+        let now = now.map(cited);
         let key: String = slug(&own).chars().take(120).collect();
         let key = format!("{}/s{key}", counted_in.map_or(target.key, |container| &container.key));
         let sort = SortKey::of_citation(&citation);
@@ -324,6 +327,7 @@ impl StateHtmlSection {
             source_credit: self.credit,
             tags,
             parallel_citations: self.others.iter().map(|number| cited(number)).collect(),
+            now,
             effect: self.effect,
             reference,
             source: target.source,

@@ -30,7 +30,7 @@ use crate::import::document::{Document, Parsed};
 use crate::import::flat_text;
 use crate::import::options;
 use crate::import::ranges::numbers_after;
-use crate::import::remark::{REMARK_BYTES_MAX, heading_status, named_status, whole_status};
+use crate::import::remark::{REMARK_BYTES_MAX, heading_status, moved_to, named_status, whole_status};
 use crate::import::slug::slug;
 use crate::import::target::ImportTarget;
 use crate::order::SortKey;
@@ -222,7 +222,11 @@ fn provision(
     let mut tags = target.tags.to_vec();
     tags.sort_unstable();
     let credit = own.source_credit.as_deref().unwrap_or_default();
+    let is_gone = own.status.is_some_and(|status| !status.may_be_in_force());
+    let remarks = [own.heading.as_str(), own.text.as_deref().unwrap_or_default()];
+    let now = remarks.into_iter().filter(|_| is_gone).find_map(|remark| moved_to(&section.number, remark)).map(cited);
     let content = Content {
+        now,
         citation: citation.clone(),
         former_citations: formerly_in_credit(&citation, credit),
         level: "section".into(),
