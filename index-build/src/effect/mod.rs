@@ -109,9 +109,9 @@ struct RemarkPattern {
 }
 
 /// Every pattern of remark that is understood.
-const REMARK_PATTERNS: [RemarkPattern; 19] = [
+const REMARK_PATTERNS: [RemarkPattern; 20] = [
     RemarkPattern {
-        pattern: r"effective(?: on| as of| from| beginning| on and after| from and after)? DATE",
+        pattern: r"(?:effective(?: on| as of| from| beginning| on and after| from and after)?|(?:on|from) and after) DATE",
         days: |dates| Some((Some(dates[0].clone()), None, None)),
     },
     RemarkPattern {
@@ -181,6 +181,10 @@ const REMARK_PATTERNS: [RemarkPattern; 19] = [
         pattern: r"repealed(?: on)? DATE",
         days: |dates| Some((None, Some(dates[0].clone()), Some(Status::Repealed))),
     },
+    RemarkPattern {
+        pattern: r"(?:(?:first|last) )?(?:sub(?:section|paragraph|division)|paragraph|clause)s?(?: \([^;]*?)? repealed(?: effective| on)? DATE",
+        days: |dates| Some((None, Some(dates[0].clone()), Some(Status::Uncertain))),
+    },
     // The earlier wording returns on that day, but the source does not print it.
     RemarkPattern {
         pattern: r"repeal and reenactment on DATE",
@@ -249,6 +253,8 @@ fn is_about_validity(remark: &str) -> bool {
     let begins = Pattern::fixed(concat!(
         r"(?i)^(?:effective\b|contingent|delayed (?:effective|expiration)|expires\b|expired,? (?:effective|on)|expiration\b",
         r"|terminates\b|superseded \d|until\b|through (?:January|February|March|April|May|June|July|August|September|October|November|December)",
+        r"|(?:(?:first|last) )?(?:sub(?:section|paragraph|division)|paragraph|clause)s?(?: \([^;]*)? repealed (?:effective|on)\b",
+        r"|(?:on|from) and after \w+ \d{1,2},? \d{4},? this section (?:shall|will) read\b",
         r"|repeal(?:ed)?,? (?:effective|on)\b|repealed \d{1,2}/|renumbered (?:to|from) [^,]+, effective\b",
         r"|for (?:contingent |delayed )?(?:effective|expiration|termination|repeal)\b|for contingent\b",
         r"|see (?:editor.s notes?|effective date)\b|proposed amendment\b",
@@ -329,7 +335,7 @@ pub(crate) fn within_heading(heading: &str) -> Effect {
     form.captures(heading).and_then(|found| read(&found[1])).unwrap_or_default()
 }
 
-pub(crate) const DATE: &str = r"((?:[A-Z][a-z]{2,8}\.? \d{1,2}, \d{4})|\d{4}-\d\d-\d\d|\d{1,2}/\d{1,2}/\d{2,4})";
+pub(crate) const DATE: &str = r"((?:[A-Z][a-z]{2,8}\.? \d{1,2},? \d{4})|\d{4}-\d\d-\d\d|\d{1,2}/\d{1,2}/\d{2,4})";
 
 /// The first date in words such as `Effective July 1, 2027` or `eff. Sept. 1, 2027`, as `2027-07-01`.
 pub(crate) fn date_in(words: &str) -> Option<String> {
@@ -355,7 +361,7 @@ pub(crate) fn date_in(words: &str) -> Option<String> {
         let [month, day] = [1, 2].map(|group| date[group].parse::<u32>().unwrap_or_default());
         return Some(format!("20{}-{month:02}-{day:02}", &date[3])).filter(|date| is_date(date));
     }
-    let date = Pattern::fixed(r"([A-Za-z]{3,9})\.? (\d{1,2}), (\d{4})").captures(words)?;
+    let date = Pattern::fixed(r"([A-Za-z]{3,9})\.? (\d{1,2}),? (\d{4})").captures(words)?;
     let month = 1 + MONTHS.iter().position(|month| month.starts_with(&date[1].to_ascii_lowercase()))?;
     let day: u32 = date[2].parse().ok()?;
     Some(format!("{}-{month:02}-{day:02}", &date[3])).filter(|date| is_date(date))
