@@ -6,9 +6,22 @@ use crate::effect::{DATE, Effect, date_in, day_after};
 use crate::pattern::Pattern;
 use crate::values::is_date;
 
-/// Until when a section is law, if a sentence of its own text states it.
+/// What stands before the sentence in its paragraph: a label and a heading.
+const LEAD: &str = r"^(?:\(?\w{1,4}[.)] ?)?(?:[A-Z][A-Za-z ]{2,40}\.[—– -]+)?";
+
+/// A part may end in its last sentence.
+const LEAD_OF_PART: &str = r"(?:^|\. )(?:\(?\w{1,4}[.)] ?)?";
+
+/// Until when a section is law, if a sentence of its own text states it. If a part of it ends, it is uncertain from that
+/// day on.
 pub(crate) fn sunset(text: &str) -> Effect {
-    ending(text, "section").map(|(_, effect)| effect).unwrap_or_default()
+    if let Some((_, effect)) = endings(text, "section", LEAD).into_iter().next() {
+        return effect;
+    }
+    let parts = endings(text, "subsection|subdivision|paragraph|subparagraph|clause", LEAD_OF_PART);
+    let first = parts.into_iter().map(|(_, effect)| effect).min_by(|a, b| a.to.cmp(&b.to));
+    let Some(effect) = first else { return Effect::default() };
+    Effect { then: effect.then.and(Some(Status::Uncertain)), ..effect }
 }
 
 /// The end of everything in a container, as a provision in it states: `This chapter shall expire on July 1, 2024.`
@@ -21,20 +34,21 @@ pub(crate) struct ContainerSunset {
 
 impl ContainerSunset {
     pub(crate) fn in_text(text: &str) -> Option<Self> {
-        let (level, effect) = ending(text, "title|subtitle|chapter|subchapter|article|part|subpart|division")?;
+        let levels = "title|subtitle|chapter|subchapter|article|part|subpart|division";
+        let (level, effect) = endings(text, levels, LEAD).into_iter().next()?;
         Some(Self { level, effect })
     }
 }
 
-/// Finds a sentence that is a paragraph of its own and ends one of these kinds of law. Conditions and exceptions do not
-/// match: they are law that a reader has to apply.
-fn ending(text: &str, kinds: &'static str) -> Option<(String, Effect)> {
+/// The sentences at the end of a paragraph that end one of these kinds of law, with the kind. Conditions do not match:
+/// they are law that a reader has to apply. With exceptions, it is uncertain what ends.
+fn endings(text: &str, kinds: &str, lead: &str) -> Vec<(String, Effect)> {
     const VERBS: [&str; 6] = ["expire", "repealed", "terminate", "sunset", "cease to be", "remain in effect"];
-    if !text.contains("This ") || !VERBS.iter().any(|verb| text.contains(verb)) {
-        return None;
+    if !text.contains("his ") || !VERBS.iter().any(|verb| text.contains(verb)) {
+        return Vec::new();
     }
     let sentence = Pattern::fixed(&format!(
-        r"(?m)^(?:\(?\w{{1,4}}[.)] ?)?(?:[A-Z][A-Za-z ]{{2,40}}\.[—– -]+)?(?P<sentence>This (?P<kind>{kinds}) (?:{})(?: on| as of|,? effective|,? effective on)? (?:(?P<years>\d{{1,2}}) years (?:from|after) )?(?P<day>{DATE})(?:, when it shall [^.]*)?)\.$",
+        r"(?m){lead}(?P<sentence>(?P<except>Except as [^,.;]{{5,60}}, t|T)his (?P<kind>{kinds}) (?:{})(?: on| as of|,? effective|,? effective on)? (?:(?P<years>\d{{1,2}}) years (?:from|after) )?(?P<day>{DATE})(?:, when it shall [^.]*)?)[.;]$",
         [
             r"(?:is|shall be) (?:automatically )?(?P<repealed>repealed)",
             r"(?:shall |will )?(?:automatically )?(?:expires?|terminates?|sunsets?)",
@@ -43,7 +57,10 @@ fn ending(text: &str, kinds: &'static str) -> Option<(String, Effect)> {
         ]
         .join("|")
     ));
-    let found = sentence.captures(text)?;
+    sentence.captures_iter(text).map(|found| (found["kind"].to_owned(), effect_of(&found))).collect()
+}
+
+fn effect_of(found: &regex::Captures<'_>) -> Effect {
     let date = date_in(&found["day"]);
     let date = match found.name("years").and_then(|years| years.as_str().parse().ok()) {
         Some(years) => date.and_then(|date| years_after(&date, years)),
@@ -51,12 +68,15 @@ fn ending(text: &str, kinds: &'static str) -> Option<(String, Effect)> {
     };
     let to = if found.name("after").is_some() { date.as_deref().and_then(day_after) } else { date };
     let Some(to) = to else {
-        return Some((found["kind"].to_owned(), Effect::unknown(&found["sentence"])));
+        return Effect::unknown(&found["sentence"]);
     };
-    let then = if found.name("repealed").is_some() { Status::Repealed } else { Status::Expired };
-    let effect =
-        Effect { to: Some(to), then: Some(then), remark: Some(found["sentence"].to_owned()), ..Effect::default() };
-    Some((found["kind"].to_owned(), effect))
+    let then = match found.name("repealed") {
+        // What is excepted follows in other sentences.
+        _ if found["except"].len() > 1 => Status::Uncertain,
+        Some(_) => Status::Repealed,
+        None => Status::Expired,
+    };
+    Effect { to: Some(to), then: Some(then), remark: Some(found["sentence"].to_owned()), ..Effect::default() }
 }
 
 /// The same day so many years later, unless it is February 29 and that year has none.
@@ -82,6 +102,8 @@ mod tests {
             ("(f) Termination.—This section shall terminate on September 30, 2026.", "2026-09-30", Status::Expired),
             ("(h) This section shall cease to be effective after December 31, 2027.", "2028-01-01", Status::Expired),
             ("This section shall expire 3 years from June 19, 2012.", "2015-06-19", Status::Expired),
+            ("(a) One.\n(e) This subsection is repealed effective July 1, 2020.", "2020-07-01", Status::Uncertain),
+            ("(C) Sales. This subparagraph is repealed effective July 1, 2021;", "2021-07-01", Status::Uncertain),
         ] {
             let found = sunset(text);
             assert_eq!((found.to.as_deref(), found.then), (Some(to), Some(then)), "{text}");
@@ -94,6 +116,7 @@ mod tests {
             "This section shall expire 3 years after it takes effect.",
             "It provides: “This section expires July 1, 2029.”",
             "This chapter is repealed effective June 30, 2025.",
+            "(a) One.\n(b) Two, or three. This section is repealed effective June 30, 2025.",
         ] {
             assert_eq!(sunset(law), Effect::default(), "{law}");
         }
@@ -102,6 +125,9 @@ mod tests {
     #[test]
     fn a_sunset_sentence_may_end_a_container() {
         let until = "This chapter shall remain in effect until July 1, 2016, when it shall terminate and be of no further force.";
+        let except =
+            "(a) Except as provided in subsection (b) of this section, this subchapter shall expire on June 30, 2023.";
+        assert_eq!(ContainerSunset::in_text(except).unwrap().effect.then, Some(Status::Uncertain));
         for (text, level, to) in [
             ("This subchapter shall expire on September 30, 2014.", "subchapter", "2014-09-30"),
             ("(b) This chapter is repealed effective July 1, 2023.", "chapter", "2023-07-01"),

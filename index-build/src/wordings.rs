@@ -182,7 +182,10 @@ pub(crate) fn time_of(wording: &Content) -> Effect {
     let own = wording.effect.clone();
     let Some(text) = wording.text_of_law() else { return own };
     let sunset = sunset(text);
-    let is_known = own.uncertain || !sunset.has_limits() || (sunset.to.is_some() && sunset.to == own.to);
+    // A part that ends on the same day or later adds nothing.
+    let ends_first = own.to.is_some()
+        && if sunset.then == Some(Status::Uncertain) { own.to <= sunset.to } else { own.to == sunset.to };
+    let is_known = own.uncertain || !sunset.has_limits() || ends_first;
     let own = if is_known { own } else { own.and(sunset) };
     match wording.container.as_deref() {
         Some(container) => own.within(container),

@@ -6,6 +6,7 @@
 //! nodes, not with the length of the law.
 
 mod former_numbers;
+mod named_sunsets;
 mod sunsets;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ use crate::effect::{self, Effect};
 use crate::former_number::FormerNumber;
 use crate::includes::{Include, Includes};
 use crate::mistakes::Mistakes;
+use crate::named_sunset::NamedSunset;
 use crate::naming::NameParts;
 use crate::order::SortKey;
 use crate::plan_fit::PlanFitStats;
@@ -64,6 +66,8 @@ pub struct Gatherer {
     has_effects: bool,
     /// The provisions that end a container around them.
     sunsets: Vec<(u32, ContainerSunset)>,
+    /// The provisions that end other law by its number.
+    named_sunsets: Vec<(u32, NamedSunset)>,
     former_numbers: Vec<FormerNumber>,
     /// The former citations of provisions that tables state.
     former_of: HashMap<u32, Vec<String>>,
@@ -124,6 +128,7 @@ impl Gatherer {
             inferred: IndexMap::new(),
             has_effects: false,
             sunsets: Vec::new(),
+            named_sunsets: Vec::new(),
             former_numbers: Vec::new(),
             former_of: HashMap::new(),
             includes: Includes::default(),
@@ -222,8 +227,10 @@ impl Gatherer {
         let (of_heading, _) = if is_provision { Default::default() } else { effect::of_heading(&content.heading) };
         let effect = of_heading.has_limits().then(|| Box::new(of_heading));
         self.has_effects |= effect.is_some();
-        if let Some(sunset) = content.text_of_law().and_then(ContainerSunset::in_text) {
-            self.sunsets.push((self.nodes.len() as u32, sunset));
+        if let Some(law) = content.text_of_law() {
+            let node = self.nodes.len() as u32;
+            self.sunsets.extend(ContainerSunset::in_text(law).map(|sunset| (node, sunset)));
+            self.named_sunsets.extend(NamedSunset::all_in(law).into_iter().map(|sunset| (node, sunset)));
         }
         let content = self.spool.push(&content)?;
         let file = self.files.len() as u32 - 1;
@@ -270,6 +277,7 @@ impl Gatherer {
         self.complete_names();
         self.apply_former_numbers(warnings);
         self.end_containers(warnings)?;
+        self.end_named_law(warnings)?;
         let fates = self.reconcile_repeats(warnings, mistakes)?;
         let tree = self.order_tree(&fates, mistakes)?;
         self.warn_of_unknown_effects(warnings)?;
@@ -301,6 +309,7 @@ impl Gatherer {
         self.inferred.clear();
         self.has_effects = false;
         self.sunsets.clear();
+        self.named_sunsets.clear();
         self.former_numbers.clear();
         self.former_of.clear();
         self.includes.clear();

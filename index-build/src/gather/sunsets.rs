@@ -20,7 +20,10 @@ impl Gatherer {
         for (node, sunset) in std::mem::take(&mut self.sunsets) {
             match self.container_around(node, &sunset.level)? {
                 Some(container) => by_container.entry(container).or_default().push((node, sunset)),
-                None => self.warn_of_sunset(node, &sunset, "no such container is around it, so nothing ends", warnings),
+                None => {
+                    let what = "no such container is around it, so nothing ends";
+                    self.warn_of_sunset(node, &sunset.effect, what, warnings);
+                }
             }
         }
         for (container, sunsets) in by_container {
@@ -35,17 +38,17 @@ impl Gatherer {
                 if !is_plain {
                     effect.then = Some(Status::Uncertain);
                     let what = "how much of the law around it ends is not certain; it is uncertain from that day on";
-                    self.warn_of_sunset(node, &sunset, what, warnings);
+                    self.warn_of_sunset(node, &sunset.effect, what, warnings);
                 }
-                self.end_container(ended, effect);
+                self.end_node(ended, effect);
             }
         }
         Ok(())
     }
 
-    /// Adds an end to what is stated for a container. A heading that gives the same day, or that is uncertain, stays.
-    fn end_container(&mut self, container: u32, effect: Effect) {
-        let stated = &mut self.nodes[container as usize].effect;
+    /// Adds an end to what is stated for a node. A heading that gives the same day, or that is uncertain, stays.
+    pub(super) fn end_node(&mut self, node: u32, effect: Effect) {
+        let stated = &mut self.nodes[node as usize].effect;
         if stated.as_ref().is_none_or(|stated| !stated.uncertain && (effect.uncertain || stated.to != effect.to)) {
             let earlier = stated.take().map(|stated| *stated).unwrap_or_default();
             *stated = Some(Box::new(earlier.and(effect)));
@@ -53,8 +56,8 @@ impl Gatherer {
         }
     }
 
-    fn warn_of_sunset(&self, node: u32, sunset: &ContainerSunset, what: &str, warnings: &mut Warnings) {
-        let sentence = sunset.effect.remark.as_deref().unwrap_or_default();
+    pub(super) fn warn_of_sunset(&self, node: u32, effect: &Effect, what: &str, warnings: &mut Warnings) {
+        let sentence = effect.remark.as_deref().unwrap_or_default();
         warnings.add(WarningKind::UncertainValidity, self.position(node), format!("'{sentence}': {what}"));
     }
 

@@ -94,6 +94,8 @@ fn ends(provisions: &[(&str, &str, &str)]) -> (Vec<String>, String) {
     let within = |name: &str, parent: Option<&str>, level: &str, text: &str| {
         let mut node = node(name, parent, "1", !text.is_empty());
         node.content.level = level.to_owned();
+        node.content.number = Some(name.to_owned());
+        node.content.citation = format!("Code § {name}");
         node.content.text = Some(text.to_owned()).filter(|text| !text.is_empty());
         node
     };
@@ -157,4 +159,26 @@ fn sentences_that_end_one_container_on_several_days_mean_only_what_is_directly_a
         ("d", "chapter", "Law of the chapter."),
     ]);
     assert_eq!(ends, ["a 2014-09-30 uncertain", "b 2016-09-30 uncertain", "c 2016-09-30 uncertain", "d never "]);
+}
+
+#[test]
+fn a_provision_may_end_sections_and_containers_by_their_numbers() {
+    let (ends, warnings) = ends(&[
+        (
+            "63-1",
+            "title",
+            "(1) Section 63-2, Comparison, is repealed July 1, 2023.\n(2) Subsection 63-3(2) is repealed July 1, 2024.",
+        ),
+        ("63-2", "first", "Law of the chapter."),
+        ("63-3", "second", "Law of the chapter."),
+        (
+            "63-4",
+            "title",
+            "Section 63-9 is repealed July 1, 2023.\nThe Board, created in Section 63-2, is repealed July 1, 2025.",
+        ),
+    ]);
+    assert_eq!(ends, ["63-1 never ", "63-2 2023-07-01 repealed", "63-3 2024-07-01 uncertain", "63-4 never "]);
+    for warning in ["'Section 63-9 is repealed July 1, 2023': no law", "'The Board, created in Section 63-2, is"] {
+        assert!(warnings.contains(warning), "{warnings}");
+    }
 }

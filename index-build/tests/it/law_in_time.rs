@@ -109,6 +109,8 @@ fn wyoming_in_time() {
     let from = "Renumbered from Wyo. Stat. § 7-19-501, effective July 1, 2024";
     let sunset = "This section is repealed effective July 1, 2023";
     let chapter = "This chapter is repealed effective July 1, 2023";
+    let departed =
+        "Wyo. Stat. § 35-1-1205: W.S. 35-1-1201, 35-1-1203 and 35-1-1204 are repealed effective July 1, 2023";
     let facts = [
         // Its article is printed twice.
         ("7-19-501", "2022-05-31", "Effective until July 1, 2024", InForce),
@@ -134,6 +136,9 @@ fn wyoming_in_time() {
         // A section of another article ends their chapter.
         ("37-15-201", "2023-06-30", chapter, InForce),
         ("37-15-201", "2023-07-01", chapter, Uncertain),
+        // By another section.
+        ("35-1-1201", "2023-06-30", departed, InForce),
+        ("35-1-1201", "2023-07-01", departed, Repealed),
         ("8-4-115", "2022-05-31", "Contingently effective, see effective date note.", Uncertain),
         ("8-4-115", "2026-11-24", "Contingently effective, see effective date note.", Uncertain),
         ("23-1-101", "2022-05-31", "See Editor's notes below.", Uncertain),
@@ -141,7 +146,25 @@ fn wyoming_in_time() {
         ("27-14-102", "2022-05-31", "Effective until January 2, 2023", Uncertain),
     ];
     check(&imported, "2022-05-31", "wy/stat/s", &facts);
-    assert_eq!(counts(&imported), [35, 4, 45, 55]);
+    assert_eq!(counts(&imported), [35, 4, 45, 61]);
+}
+
+#[test]
+fn utah_ends_sections_and_chapters_in_another_title() {
+    let Some(imported) = release("ut-code-text-2014") else { return };
+    let section = "Utah Code § 63I-1-226: Section 26-10-11 is repealed July 1, 2015";
+    let water = "Utah Code § 63I-1-219: Title 19, Chapter 5, Water Quality Act, is repealed July 1, 2019";
+    let part = "Utah Code § 63I-1-253: Subsections 53A-16-113(3) and (4) are repealed December 31, 2016";
+    let facts = [
+        ("26-10-11", "2015-06-30", section, InForce),
+        ("26-10-11", "2015-07-01", section, Repealed),
+        ("19-5-101", "2019-06-30", water, InForce),
+        ("19-5-101", "2019-07-01", water, Repealed),
+        ("53a-16-113", "2016-12-30", part, InForce),
+        ("53a-16-113", "2016-12-31", part, Uncertain),
+        ("53a-16-112", "2026-11-24", "", InForce),
+    ];
+    check(&imported, "2014-04-08", "ut/code/s", &facts);
 }
 
 #[test]
@@ -172,7 +195,7 @@ fn vermont_in_time() {
         ("t21/s342a", "2026-07-01", part, Uncertain),
     ];
     check(&imported, "2022-05-11", "vt/stat/", &facts);
-    assert_eq!(counts(&imported), [26, 44, 43, 50]);
+    assert_eq!(counts(&imported), [26, 44, 43, 51]);
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn marylands_regulations_cite_their_neighbours_by_the_last_part() {
 #[test]
 fn a_citation_that_several_provisions_have_means_the_nearest() {
     let dir = tempfile::tempdir().unwrap();
-    let plan = "name = \"Articles\"\n[[jurisdiction]]\ncode = \"XA\"\nname = \"Arden\"\nlevel = \"city\"\n\n\
+    let plan = "name = \"Articles\"\n[[jurisdiction]]\ncode = \"XA\"\nname = \"Arden\"\nlevel = \"state\"\n\n\
                 [[source]]\nformat = \"native\"\npath = \"law.jsonl\"\njurisdiction = \"XA\"\ncode_body = \"Arden City Code\"\n\
                 key = \"xa/code\"\ncitation = \"Arden City Code § {number}\"\npublisher = \"A\"\nedition = \"1\"\n\
                 retrieved = \"2026-01-01\"\nlicense = \"none\"\nurl = \"https://example.org\"\n";

@@ -12,6 +12,7 @@ use hornbook_index_build::wording_validity::wordings_of;
 
 use crate::corpora::corpora;
 use crate::imported::{Imported, Source, check_damaged, documents, import, import_one};
+use crate::state_json::of_plan;
 use crate::{golden, state_key_compare};
 
 pub(crate) fn virginia() -> Source<'static> {
@@ -363,26 +364,15 @@ fn virginias_constitution_is_read_whole() {
     }
 }
 
-/// The source of a plan for the original files of a release.
-fn of_plan(plan: &toml::Table) -> Source<'_> {
-    let source = &plan["source"][0];
-    let text = |name: &str| source[name].as_str().unwrap();
-    Source {
-        format: "state-html",
-        key: text("key"),
-        code_body: text("code_body"),
-        citation: Some(text("citation")),
-        options: source["options"].as_table().unwrap().clone(),
-    }
-}
-
 /// A complete release, read by its plan in `corpus/plans/real-files`, if the files are present.
 pub(crate) fn release(name: &str) -> Option<Imported> {
     let corpora = corpora()?;
     let plans = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpus/plans/real-files");
     let plan: toml::Table = std::fs::read_to_string(plans.join(format!("{name}.toml"))).unwrap().parse().unwrap();
     let archive = corpora.join(plan["source"][0]["path"].as_str().unwrap());
-    let imported = import(&documents(&archive, "state-html", |_| true), &of_plan(&plan));
+    let source = of_plan(&plan);
+    let member = plan["source"][0].get("member").and_then(toml::Value::as_str).unwrap_or_default();
+    let imported = import(&documents(&archive, source.format, |path| path.starts_with(member)), &source);
     assert!(imported.mistakes.is_empty(), "{}", imported.mistakes);
     Some(imported)
 }

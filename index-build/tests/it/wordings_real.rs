@@ -138,7 +138,15 @@ fn idaho_changes_on_its_days() {
 #[test]
 fn washington_changes_on_its_days() {
     let Some(corpora) = corpora() else { return };
-    let chapters = ["/title-title-18/", "/title-title-9/", "/title-title-7/", "/title-title-42/", "/title-title-46/"];
+    let chapters = [
+        "/title-title-18/",
+        "/title-title-9/",
+        "/title-title-7/",
+        "/title-title-42/",
+        "/title-title-46/",
+        "-43-131.",
+        "-28b-76.",
+    ];
     let imported = state(&corpora, "wa-statutes-json-2026.tar.zst", &washington(), &chapters);
     let nurses = "An advanced registered nurse practitioner may sign";
     check_all(
@@ -151,6 +159,11 @@ fn washington_changes_on_its_days() {
                     ("2027-06-29", "in force", nurses),
                     ("2027-06-30", "in force", "An advanced practice registered nurse may sign"),
                 ],
+            ),
+            (
+                // A list of repeals in chapter 43.131 names it.
+                "wa/rcw/s28b.76.730",
+                [("2026-06-30", "in force", ""), ("2026-07-01", "repealed", ""), ("2026-11-24", "repealed", "")],
             ),
             (
                 "wa/rcw/s7.120.010",
