@@ -19,6 +19,8 @@ pub(crate) struct NamedSunset {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NamedLaw {
     Section(String),
+    /// The first and the last of several sections.
+    Range(String, String),
     /// A subsection, or some words of the section.
     PartOf(String),
     /// Levels and numbers, from outside: `Title 19, Chapter 5`.
@@ -50,7 +52,9 @@ impl NamedSunset {
                 let named =
                     if item.name("part").is_some() { NamedLaw::PartOf(number) } else { NamedLaw::Section(number) };
                 found.push(Self { named, effect: effect.clone() });
-            } else if let Some(sentence) = sentence.captures(line) {
+            } else if let Some(sentence) =
+                sentence.captures(line).filter(|found| !found["law"].ends_with("this section"))
+            {
                 let is_repeal = sentence.name("repealed").is_some();
                 let then = if is_repeal { Status::Repealed } else { Status::Expired };
                 let effect = ending(&sentence["day"], then, &sentence["sentence"]);
@@ -84,6 +88,10 @@ fn laws(subject: &str) -> Vec<NamedLaw> {
     let Some(found) = list.captures(subject) else { return vec![NamedLaw::Unread] };
     let behind = &found["behind"];
     // A name, in apposition. A range, or words that say which part, name something else.
+    let range = Pattern::fixed(&format!(r"^(?P<first>{NUMBER}) through (?P<last>{NUMBER})(?:, [^0-9]*)?$"));
+    if let Some(range) = range.captures(&subject[found["kind"].len()..].trim_start()) {
+        return vec![NamedLaw::Range(range["first"].to_owned(), range["last"].to_owned())];
+    }
     let is_name = behind.is_empty() || (behind.starts_with(", ") && !behind.contains("language"));
     let is_part = found["kind"].starts_with("Sub") || found["list"].contains('(') || behind.contains("language");
     if !is_part && !is_name {
@@ -133,7 +141,11 @@ mod tests {
                 vec![container(&[("title", "78B"), ("chapter", "6"), ("part", "2")])],
             ),
             ("(3) The Commission, created in Section 53A-14-101, is repealed July 1, 2023.", vec![Unread]),
-            ("Sections 17-1-1 through 17-1-9 are repealed July 1, 2023.", vec![Unread]),
+            (
+                "Sections 17-1-1 through 17-1-9 are repealed July 1, 2023.",
+                vec![NamedLaw::Range("17-1-1".into(), "17-1-9".into())],
+            ),
+            ("Section 17-1-1 and Subsection 59-9-101(2) are repealed July 1, 2023.", vec![Unread]),
         ] {
             let named: Vec<_> = named.into_iter().map(|named| (named, "2023-07-01".to_owned())).collect();
             assert_eq!(read(text), named, "{text}");
@@ -149,6 +161,7 @@ mod tests {
             "If Section 26-10-11 is repealed July 1, 2023, the fund is closed.",
             "It provides: “Section 26-10-11 is repealed July 1, 2023.”",
             "This section is repealed July 1, 2023.",
+            "Subsections (b) and (c) of this section are repealed July 1, 2023.",
         ] {
             assert_eq!(read(law), [], "{law}");
         }

@@ -19,9 +19,21 @@ pub(crate) fn sunset(text: &str) -> Effect {
         return effect;
     }
     let parts = endings(text, "subsection|subdivision|paragraph|subparagraph|clause", LEAD_OF_PART);
-    let first = parts.into_iter().map(|(_, effect)| effect).min_by(|a, b| a.to.cmp(&b.to));
+    let first =
+        parts.into_iter().map(|(_, effect)| effect).chain(endings_of_named_parts(text)).min_by(|a, b| a.to.cmp(&b.to));
     let Some(effect) = first else { return Effect::default() };
     Effect { then: effect.then.and(Some(Status::Uncertain)), ..effect }
+}
+
+/// `Subsections (b) through (e) of this section are repealed effective December 31, 2026.`
+fn endings_of_named_parts(text: &str) -> Vec<Effect> {
+    if !text.contains("of this section ") {
+        return Vec::new();
+    }
+    let sentence = Pattern::fixed(&format!(
+        r"(?m){LEAD_OF_PART}(?P<sentence>(?:Subsection|Subdivision|Paragraph)s? \([^.;]{{1,40}} of this section (?:(?P<repealed>(?:is|are|shall be) repealed)|(?:shall )?expires?)(?: on| as of|,? effective)? (?P<day>{DATE}))[.;]$"
+    ));
+    sentence.captures_iter(text).map(|found| effect_of(&found)).collect()
 }
 
 /// The end of everything in a container, as a provision in it states: `This chapter shall expire on July 1, 2024.`
@@ -72,7 +84,7 @@ fn effect_of(found: &regex::Captures<'_>) -> Effect {
     };
     let then = match found.name("repealed") {
         // What is excepted follows in other sentences.
-        _ if found["except"].len() > 1 => Status::Uncertain,
+        _ if found.name("except").is_some_and(|words| words.len() > 1) => Status::Uncertain,
         Some(_) => Status::Repealed,
         None => Status::Expired,
     };
@@ -103,6 +115,11 @@ mod tests {
             ("(h) This section shall cease to be effective after December 31, 2027.", "2028-01-01", Status::Expired),
             ("This section shall expire 3 years from June 19, 2012.", "2015-06-19", Status::Expired),
             ("(a) One.\n(e) This subsection is repealed effective July 1, 2020.", "2020-07-01", Status::Uncertain),
+            (
+                "(f) Subsections (b) through (e) of this section are repealed effective December 31, 2026.",
+                "2026-12-31",
+                Status::Uncertain,
+            ),
             ("(C) Sales. This subparagraph is repealed effective July 1, 2021;", "2021-07-01", Status::Uncertain),
         ] {
             let found = sunset(text);

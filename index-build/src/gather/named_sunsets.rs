@@ -18,6 +18,30 @@ struct Names {
     containers: HashMap<(String, String), Vec<u32>>,
 }
 
+impl Names {
+    /// The sections from `17-1-1` to `17-1-9`, in a chapter that has both.
+    fn sections_between(&self, first: &str, last: &str, citation: impl Fn(&str) -> String) -> Option<Vec<u32>> {
+        let (chapter, low) = last_part(first)?;
+        let (_, high) = last_part(last).filter(|(other, _)| *other == chapter)?;
+        if ![first, last].iter().all(|number| self.sections.contains_key(&citation(number))) {
+            return None;
+        }
+        let chapter = citation(chapter);
+        let is_between = |other: &str| {
+            let digits: String = other.strip_prefix(&chapter)?.chars().take_while(char::is_ascii_digit).collect();
+            Some((low..=high).contains(&digits.parse().ok()?))
+        };
+        let between = self.sections.iter().filter(|(other, _)| is_between(other) == Some(true));
+        Some(between.flat_map(|(_, nodes)| nodes).copied().collect())
+    }
+}
+
+/// A number before and after its last sign: `17-1-9` is `17-1-` and 9.
+fn last_part(number: &str) -> Option<(&str, u32)> {
+    let (chapter, last) = number.split_at(number.rfind(['-', '.', ':'])? + 1);
+    Some((chapter, last.parse().ok()?))
+}
+
 impl Gatherer {
     /// Ends the law that provisions end by its number: `Section 31A-2-217 is repealed July 1, 2023.` If they name only a
     /// part of a section, the section is uncertain from that day on.
@@ -34,6 +58,10 @@ impl Gatherer {
             let of = |number: &str| of(number).filter(|_| is_numbered);
             let (ended, then) = match &sunset.named {
                 NamedLaw::Section(number) => (of(number), sunset.effect.then),
+                NamedLaw::Range(first, last) => {
+                    let template = |number: &str| own_citation.replace(&own_number, number);
+                    (names.sections_between(first, last, template).filter(|_| is_numbered), sunset.effect.then)
+                }
                 NamedLaw::PartOf(number) => (of(number), Some(Status::Uncertain)),
                 NamedLaw::Container(path) => (self.container_with_path(path, &names), sunset.effect.then),
                 NamedLaw::Unread => {

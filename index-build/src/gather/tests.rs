@@ -169,6 +169,11 @@ fn a_provision_may_end_sections_and_containers_by_their_numbers() {
             "title",
             "(1) Section 63-2, Comparison, is repealed July 1, 2023.\n(2) Subsection 63-3(2) is repealed July 1, 2024.",
         ),
+        ("63-1-1", "title", "Sections 64-1-2 through 64-1-9 are repealed July 1, 2025."),
+        ("64-1-1", "second", "Law."),
+        ("64-1-2", "second", "Law."),
+        ("64-1-8.5", "second", "Law."),
+        ("64-1-9", "second", "Law."),
         ("63-2", "first", "Law of the chapter."),
         ("63-3", "second", "Law of the chapter."),
         (
@@ -177,7 +182,20 @@ fn a_provision_may_end_sections_and_containers_by_their_numbers() {
             "Section 63-9 is repealed July 1, 2023.\nThe Board, created in Section 63-2, is repealed July 1, 2025.",
         ),
     ]);
-    assert_eq!(ends, ["63-1 never ", "63-2 2023-07-01 repealed", "63-3 2024-07-01 uncertain", "63-4 never "]);
+    assert_eq!(
+        ends,
+        [
+            "63-1 never ",
+            "63-1-1 never ",
+            "63-2 2023-07-01 repealed",
+            "63-3 2024-07-01 uncertain",
+            "63-4 never ",
+            "64-1-1 never ",
+            "64-1-2 2025-07-01 repealed",
+            "64-1-8.5 2025-07-01 repealed",
+            "64-1-9 2025-07-01 repealed"
+        ]
+    );
     for warning in ["'Section 63-9 is repealed July 1, 2023': no law", "'The Board, created in Section 63-2, is"] {
         assert!(warnings.contains(warning), "{warnings}");
     }
