@@ -364,6 +364,35 @@ fn washington_prints_cross_references_behind_the_source_credit() {
 }
 
 #[test]
+fn a_section_that_one_act_repealed_and_another_amended_is_uncertain() {
+    let text_of =
+        |note: &str| format!("RCW 36.32.470\n\nFire.\n\nFire may be fought.\n\n[ 1974 ex.s. c 51 s 1.]\n\n{note}");
+    for (note, remark) in [
+        (
+            "Reviser's note: RCW 36.32.470 was amended by 2020 1st sp.s. c 312 s 725 without cognizance of its repeal by 2020 c 41 s 5. For rule of construction, see RCW 1.12.025.",
+            Some(
+                "RCW 36.32.470 was amended by 2020 1st sp.s. c 312 s 725 without cognizance of its repeal by 2020 c 41 s 5",
+            ),
+        ),
+        (
+            "Reviser's note: This section was also repealed by 1989 c 270 s 35, without cognizance of its amendment by 1989 c 271 s 308.",
+            Some(
+                "This section was also repealed by 1989 c 270 s 35, without cognizance of its amendment by 1989 c 271 s 308",
+            ),
+        ),
+        (
+            "Reviser's note: *(2) RCW 41.31A.020 was repealed by 2007 c 491 s 13 without cognizance of its amendment by 2007 c 491 s 1.",
+            None,
+        ),
+    ] {
+        let imported =
+            statutes("WA", "title-title-36/chapter-chapter-36-32", &[("36.32.470", "Fire.", &text_of(note))]);
+        let effect = &imported.node("wa/rcw/s36.32.470").effect;
+        assert_eq!((effect.remark.as_deref(), effect.uncertain), (remark, remark.is_some()), "{note}");
+    }
+}
+
+#[test]
 fn a_heading_that_the_source_lacks_is_not_the_first_subsection() {
     let law = "RCW 62A.8-210\n\n(1) In this section, \"overissue\" means the issue of too many.\n\n(2) It is void.\n\n[ 1995 c 48 s 1.]";
     let imported = statutes("WA", "title-title-62A/chapter-62A.8", &[("2024 Rev. Code of Wash.", "", law)]);

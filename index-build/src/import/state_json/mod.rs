@@ -258,7 +258,7 @@ fn wording_content(wording: PrintedWording, number: &str) -> Content {
     let status = named.or_else(stated).or_else(former);
     let (of_heading, heading) = effect::of_heading(&wording.heading);
     let of_heading = of_heading.and(wording::effect_in_heading(&heading));
-    let mut effect = of_heading.and(wording.effect).and(wording::effect_in(&wording.notes));
+    let mut effect = of_heading.and(wording.effect).and(wording::effect_in(&wording.notes, number));
     let status = status.unwrap_or(Status::InForce);
     if !status.may_be_in_force() && effect.from.is_none() {
         // For `[Effective until July 1, 2025] Definitions.` followed by `Repealed.`, the wording

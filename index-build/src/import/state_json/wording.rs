@@ -325,17 +325,25 @@ pub(super) fn effect_in_heading(heading: &str) -> Effect {
     remark.map_or_else(Effect::default, |remark| Effect::unknown(&remark[1]))
 }
 
-/// The effective time that editors' notes state for a section:
-/// `Commission Note: This section is effective until ...`
-pub(super) fn effect_in(notes: &[String]) -> Effect {
+/// The effective time that editors' notes state for a section: `Commission Note: This section is effective until ...`,
+/// `Reviser's note: RCW 1.2.3 was amended by 2020 c 1 without cognizance of its repeal by 2020 c 2.`
+pub(super) fn effect_in(notes: &[String], number: &str) -> Effect {
     let remark = Pattern::fixed(
         r"^[A-Z][\w' ]{2,40}: ?This section is ((?:effective|suspended|repealed)\b[^.]*?)(?:, (?:per|pursuant to) .*)?\.?$",
     );
     // Missouri goes on printing such sections, and does not say whether they were extended.
     let sunset = Pattern::fixed(r"^(?:Sunset date|Terminates|Expires) \d{1,2}-\d{1,2}-\d{2,4}\b");
-    let read = |note: &String| match remark.captures(note) {
-        Some(remark) => Some(effect_of(remark[1].to_owned())),
-        None => sunset.is_match(note).then(|| Effect::unknown(note)),
+    // Acts of one session of which one repeals what the other amends. The section is printed, whichever is law.
+    let conflict = Pattern::fixed(concat!(
+        r"(?P<remark>(?:This section|RCW (?P<number>[\d.A-Z]+\d)) was (?:also )?",
+        r"(?:repealed.{3,120}? without cognizance of its amendment|amended.{3,120}? without cognizance of (?:its|the) repeal).*?)",
+        r"(?:\. For |\.?$)",
+    ));
+    let is_own = |found: &regex::Captures<'_>| found.name("number").is_none_or(|named| named.as_str() == number);
+    let read = |note: &String| match (remark.captures(note), conflict.captures(note).filter(is_own)) {
+        (Some(remark), _) => Some(effect_of(remark[1].to_owned())),
+        (None, Some(conflict)) => Some(Effect::unknown(&conflict["remark"])),
+        (None, None) => sunset.is_match(note).then(|| Effect::unknown(note)),
     };
     notes.iter().filter_map(read).fold(Effect::default(), Effect::and)
 }
