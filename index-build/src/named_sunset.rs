@@ -89,7 +89,7 @@ fn laws(subject: &str) -> Vec<NamedLaw> {
     let behind = &found["behind"];
     // A name, in apposition. A range, or words that say which part, name something else.
     let range = Pattern::fixed(&format!(r"^(?P<first>{NUMBER}) through (?P<last>{NUMBER})(?:, [^0-9]*)?$"));
-    if let Some(range) = range.captures(&subject[found["kind"].len()..].trim_start()) {
+    if let Some(range) = range.captures(subject[found["kind"].len()..].trim_start()) {
         return vec![NamedLaw::Range(range["first"].to_owned(), range["last"].to_owned())];
     }
     let is_name = behind.is_empty() || (behind.starts_with(", ") && !behind.contains("language"));

@@ -12,7 +12,7 @@ use hornbook_corpus::snapshot::Snapshot;
 use hornbook_corpus::validity::Validity;
 use serde_json::{Value, json};
 
-use crate::cli::output::{print, print_json, print_json_line};
+use crate::cli::output::{print, print_json, print_json_line, status_mark};
 use crate::cli::table::{TextTable, bytes};
 use crate::cli::{CommandResult, GlobalOptions, account_table};
 
@@ -133,10 +133,7 @@ fn show_outline_line(snapshot: &Snapshot, node: NodeOrdinal, depth: u8, json: bo
         return print_json_line(&line);
     }
     let indent = "  ".repeat(usize::from(depth) + 1);
-    let status = match snapshot.outline.status(node) {
-        Status::InForce => String::new(),
-        status => format!(" [{}]", status.as_str()),
-    };
+    let status = status_mark(snapshot.outline.status(node));
     print(&format!("{indent}{}  {}{status}\n", record.citation, record.wording(0).heading))
 }
 

@@ -9,6 +9,7 @@ use std::error::Error;
 use std::io::{self, ErrorKind, Write};
 
 use hornbook_base::invisible::{escaped_json, escaped_lines};
+use hornbook_corpus::outline::Status;
 use serde::Serialize;
 
 /// The result of a command. `main` prints an error as one line.
@@ -98,6 +99,14 @@ pub(crate) fn print_to_stderr(text: &str) {
     let _ = writeln!(io::stderr(), "{}", visible(text));
 }
 
+/// ` [repealed]` behind a heading; nothing for law in force.
+pub(super) fn status_mark(status: Status) -> String {
+    match status {
+        Status::InForce => String::new(),
+        status => format!(" [{}]", status.as_str()),
+    }
+}
+
 /// `1 query`, `2 queries`.
 pub(super) fn count(number: u64, singular: &str, plural: &str) -> String {
     format!("{number} {}", if number == 1 { singular } else { plural })
@@ -115,6 +124,12 @@ mod tests {
         assert!(is_output_closed(&*wrapped));
         assert!(!is_output_closed(&io::Error::from(ErrorKind::BrokenPipe)));
         assert!(!is_output_closed(&mark_closed(io::Error::from(ErrorKind::StorageFull))));
+    }
+
+    #[test]
+    fn only_law_in_force_has_no_mark() {
+        let marks = [Status::InForce, Status::Uncertain, Status::Repealed].map(status_mark);
+        assert_eq!(marks, ["", " [uncertain]", " [repealed]"]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use hornbook_search::{AnswerKind, CitationAnswer, Engine};
 use serde_json::json;
 
 use crate::cli::as_of::AsOf;
-use crate::cli::output::{print, print_json};
+use crate::cli::output::{print, print_json, status_mark};
 use crate::cli::search::snapshot_and_text;
 use crate::cli::{CommandResult, GlobalOptions};
 
@@ -50,7 +50,7 @@ impl Resolve {
 fn as_text(answer: &CitationAnswer) -> String {
     let mut out = format!("{}: {}\n", answer.answer.as_str(), answer.message);
     for node in &answer.candidates {
-        let status = if node.status.may_be_in_force() { String::new() } else { format!(" [{}]", node.status.as_str()) };
+        let status = status_mark(node.status);
         out += &format!("  {}  {}{status}\n    id {}\n", node.citation, node.heading, node.node_id);
     }
     if !answer.subdivision.is_empty() {

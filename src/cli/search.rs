@@ -7,7 +7,6 @@ use std::sync::Arc;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hornbook::api::own_synonyms::read_synonyms;
-use hornbook_corpus::outline::Status;
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_search::{
     DepthChoice, Engine, Facets, Highlight, Mode, PlaceEffect, Relation, SearchRequest, SearchResponse, ShownHit,
@@ -17,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::cli::as_of::AsOf;
 use crate::cli::filters::Filters;
-use crate::cli::output::{BOLD, NOT_BOLD, print, print_json};
+use crate::cli::output::{BOLD, NOT_BOLD, print, print_json, status_mark};
 use crate::cli::{CommandResult, GlobalOptions};
 
 /// Maximum number of characters in a line of output.
@@ -169,10 +168,7 @@ fn as_text(
     }
     for ((number, hit), shown) in (first..).zip(&response.hits).zip(hits) {
         let ShownHit { provision, snippet } = shown;
-        let status = match provision.shown.status {
-            Status::InForce => String::new(),
-            status => format!(" [{}]", status.as_str()),
-        };
+        let status = status_mark(provision.shown.status);
         let relation = hit.relation.filter(|&relation| relation != Relation::Named);
         let relation = relation.map_or_else(String::new, |relation| format!(" [{}]", relation.as_str()));
         out += &format!("{number:>3}. {}  {}{status}{relation}\n", provision.citation, provision.heading);

@@ -9,7 +9,7 @@ use hornbook_search::{Engine, SuggestRequest, Suggestion};
 
 use crate::cli::as_of::AsOf;
 use crate::cli::filters::subtree_of;
-use crate::cli::output::{print, print_json};
+use crate::cli::output::{print, print_json, status_mark};
 use crate::cli::search::snapshot_and_text;
 use crate::cli::{CommandResult, GlobalOptions};
 
@@ -53,8 +53,7 @@ impl Suggest {
 fn as_text(suggestions: &[Suggestion], meant: Option<&str>) -> String {
     let mut out = meant.map_or_else(String::new, |meant| format!("did you mean: {meant}\n"));
     for suggestion in suggestions {
-        let status = suggestion.status;
-        let status = if status.may_be_in_force() { String::new() } else { format!(" [{}]", status.as_str()) };
+        let status = status_mark(suggestion.status);
         let place = match (suggestion.kind, suggestion.count) {
             ("citation", 1) => String::new(),
             (_, 1) => format!("  ({})", suggestion.citation),
