@@ -96,7 +96,7 @@ pub fn check(options: &BuildOptions) -> Result<Checked, BuildError> {
 fn contents_of(spool: &Spool, node: &GatheredNode) -> Result<Vec<Content>, SpoolError> {
     let mut own = node.content.read(spool)?;
     if let Some(names) = &node.names {
-        names.complete(&mut own);
+        own.complete_names(names);
     }
     std::iter::once(Ok(own)).chain(node.wordings.iter().map(|other| other.read(spool))).collect()
 }

@@ -70,6 +70,21 @@ impl Content {
     pub(crate) fn text_of_law(&self) -> Option<&str> {
         self.text.as_deref().filter(|_| self.status.is_none_or(|status| status == Status::InForce))
     }
+
+    /// Completes its number and citations with the names of its containers. The parallel citations of a provision are
+    /// those of further numbers beside its own one.
+    pub fn complete_names(&mut self, names: &NameParts) {
+        let given = std::mem::take(&mut self.citation);
+        if let Some(own) = &self.number {
+            for further in &mut self.parallel_citations {
+                if let Some(citation) = names.further_citation(&given, own, further) {
+                    *further = citation;
+                }
+            }
+        }
+        self.citation = names.citation(&given);
+        self.number = names.provision_number().map(str::to_owned).or(self.number.take());
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

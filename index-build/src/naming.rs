@@ -6,7 +6,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::content::Content;
 use crate::import::slug::slug;
 use crate::order::SortKey;
 
@@ -54,20 +53,12 @@ impl NameParts {
         if self.key.is_empty() { given.replace(NUMBER, &self.number) } else { format!("{given}, {}", self.citation) }
     }
 
-    /// Completes the number and the citations of a node with these names. The parallel citations of a provision are
-    /// those of further numbers beside its own one, such as `.04` beside `.03`.
-    pub fn complete(&self, content: &mut Content) {
-        let given = std::mem::take(&mut content.citation);
-        if let (Some(whole), Some(own)) = (self.provision_number(), &content.number) {
-            let above = whole.strip_suffix(own.trim_start_matches('.')).unwrap_or_default().trim_end_matches('.');
-            for further in &mut content.parallel_citations {
-                let mut number = above.to_owned();
-                push(&mut number, '.', ".", further);
-                *further = given.replace(NUMBER, &number);
-            }
-        }
-        content.citation = self.citation(&given);
-        content.number = self.provision_number().map(str::to_owned).or(content.number.take());
+    /// The citation of a further number that a provision has beside its own one, such as `.04` beside `.03`.
+    pub(crate) fn further_citation(&self, given: &str, own: &str, further: &str) -> Option<String> {
+        let above = self.provision_number()?.strip_suffix(own.trim_start_matches('.')).unwrap_or_default();
+        let mut number = above.trim_end_matches('.').to_owned();
+        push(&mut number, '.', ".", further);
+        Some(given.replace(NUMBER, &number))
     }
 
     /// The full number of a provision.
@@ -109,15 +100,9 @@ mod tests {
 
     #[test]
     fn further_numbers_of_a_provision_are_completed_like_its_own() {
-        let mut content = Content {
-            citation: "COMAR {number}".into(),
-            number: Some(".03".into()),
-            parallel_citations: vec![".04".into(), ".05".into()],
-            ..Content::default()
-        };
-        parts("", "", "26.08.02.03").complete(&mut content);
-        assert_eq!((content.citation.as_str(), content.number.as_deref()), ("COMAR 26.08.02.03", Some("26.08.02.03")));
-        assert_eq!(content.parallel_citations, ["COMAR 26.08.02.04", "COMAR 26.08.02.05"]);
+        let names = parts("", "", "26.08.02.03");
+        let further = names.further_citation("COMAR {number}", ".03", ".04");
+        assert_eq!(further.as_deref(), Some("COMAR 26.08.02.04"));
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(crate) fn load_with_wordings(
 ) -> Result<Content, SpoolError> {
     let mut content = node.content.read(spool)?;
     if let Some(names) = &node.names {
-        names.complete(&mut content);
+        content.complete_names(names);
     }
     let read =
         |others: &[GatheredContent]| others.iter().map(|other| other.read(spool)).collect::<Result<Vec<Content>, _>>();

@@ -161,7 +161,7 @@ pub(crate) fn import(documents: &[Document], plan: &OpenLawSource) -> Result<(Ve
     let nodes = tree.into_iter().map(|node| {
         let mut content = node.content.read(&spool).unwrap();
         if let Some(names) = &node.names {
-            names.complete(&mut content);
+            content.complete_names(names);
         }
         let wordings = node.wordings.iter().map(|wording| wording.read(&spool).unwrap()).collect();
         Node { key: node.key, depth: node.depth, content, wordings }
