@@ -24,6 +24,9 @@ struct UrlTemplate {
     pieces: Vec<Piece>,
 }
 
+/// A template that is the address of the page.
+const PAGE: &str = "{page}";
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Piece {
     Literal(String),
@@ -45,6 +48,8 @@ enum UrlField {
     Title,
     /// The number of the container of this level.
     Container(String),
+    /// The address of the publisher's page that the text was read from.
+    Page,
 }
 
 /// Why a template cannot be used.
@@ -55,7 +60,7 @@ pub enum InvalidProvisionUrl {
     )]
     NoAddress,
     #[error(
-        "provision_url cannot be used: in braces there may be {{number}}, a part of it such as {{number.1}}, {{number-}}, or a level such as {{title}}, each with a width such as {{number:5}}"
+        "provision_url cannot be used: in braces there may be {{number}}, a part of it such as {{number.1}}, {{number-}}, or a level such as {{title}}, each with a width such as {{number:5}}; {{page}} is the whole address"
     )]
     UnknownField,
     #[error(
@@ -103,12 +108,16 @@ impl TryFrom<String> for UrlTemplate {
             Piece::Value { .. } => None,
         });
         let is_graphic = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'}' | b'"' | b'<' | b'>');
-        let is_web = text.starts_with("https://") || text.starts_with("http://");
+        let is_web = text.starts_with("https://") || text.starts_with("http://") || text == PAGE;
         if !is_web || !literals.flatten().all(is_graphic) {
             return Err(InvalidProvisionUrl::NoAddress);
         }
         let made = Self { text, pieces };
-        let names_provision = |field: &UrlField| matches!(field, UrlField::NumberPart(2..)) || field.is_whole_number();
+        if made.text != PAGE && made.fields().any(|field| *field == UrlField::Page) {
+            return Err(InvalidProvisionUrl::UnknownField);
+        }
+        let names_provision =
+            |field: &UrlField| matches!(field, UrlField::NumberPart(2..) | UrlField::Page) || field.is_whole_number();
         if made.fields().any(names_provision) { Ok(made) } else { Err(InvalidProvisionUrl::NoNumber) }
     }
 }
@@ -126,6 +135,7 @@ impl Piece {
         let field = match name.split_once('.') {
             None if name == "number" => UrlField::Number,
             None if name == "number-" => UrlField::HyphenatedNumber,
+            None if text == "page" => UrlField::Page,
             None if name == "title" => UrlField::Title,
             None if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase()) => {
                 UrlField::Container(name.to_owned())
@@ -148,10 +158,15 @@ impl UrlField {
 
 impl ProvisionUrl {
     /// The address of the section with this citation. `container` gives the number of its container of a
-    /// level. `None` if no template fits: appendices, ranges and parts have no address, nor has
+    /// level, `page` is the address that it was read from. `None` if no template fits: appendices, ranges and parts have no address, nor has
     /// a number of other parts or without the digits that are padded.
-    pub fn address(&self, citation: &Citation, container: impl Fn(&str) -> Option<String>) -> Option<String> {
-        self.0.iter().find_map(|template| template.address(citation, &container))
+    pub fn address(
+        &self,
+        citation: &Citation,
+        container: impl Fn(&str) -> Option<String>,
+        page: Option<&str>,
+    ) -> Option<String> {
+        self.0.iter().find_map(|template| template.address(citation, &container, page))
     }
 
     /// Whether an address depends on the containers of the provision.
@@ -161,7 +176,12 @@ impl ProvisionUrl {
 }
 
 impl UrlTemplate {
-    fn address(&self, citation: &Citation, container: impl Fn(&str) -> Option<String>) -> Option<String> {
+    fn address(
+        &self,
+        citation: &Citation,
+        container: impl Fn(&str) -> Option<String>,
+        page: Option<&str>,
+    ) -> Option<String> {
         let Locator::Numbered { unit: Unit::Section, number, last: None, .. } = &citation.place else { return None };
         if citation.appendix || !self.fits_parts_of(number) {
             return None;
@@ -181,6 +201,7 @@ impl UrlTemplate {
                 UrlField::NumberPart(place) => number.split('-').nth(place - 1)?.to_owned(),
                 UrlField::Title => citation.title.as_deref()?.to_owned(),
                 UrlField::Container(level) => container(level)?,
+                UrlField::Page => return page.map(str::to_owned),
             };
             address.push_str(&percent_encode(&padded(value, digits)?));
         }
@@ -242,7 +263,7 @@ mod tests {
     fn in_chapter(template: &str, citation: &str, chapter: Option<&str>) -> Option<String> {
         let template = read(template).unwrap();
         let citation = Grammar::built_in().parse(citation).unwrap();
-        template.address(&citation, |level| chapter.filter(|_| level == "chapter").map(str::to_owned))
+        template.address(&citation, |level| chapter.filter(|_| level == "chapter").map(str::to_owned), None)
     }
 
     fn address(template: &str, citation: &str) -> Option<String> {
@@ -308,6 +329,16 @@ mod tests {
     }
 
     #[test]
+    fn the_page_that_the_text_was_read_from_may_be_the_publishers() {
+        let template = read("{page}").unwrap();
+        let at = |citation: &str, page| template.address(&Grammar::built_in().parse(citation).unwrap(), |_| None, page);
+        let page = "https://x.example/HRS_0006E-0043_0006.htm";
+        assert_eq!(at("Haw. Rev. Stat. § 6E-43.6", Some(page)).as_deref(), Some(page));
+        assert_eq!(at("Haw. Rev. Stat. § 6E-43.6", None), None);
+        assert_eq!(at("Haw. Rev. Stat. ch. 6E", Some(page)), None);
+    }
+
+    #[test]
     fn a_number_may_have_hyphens_for_its_full_stops() {
         let code = "https://x.example/mcl-{number-}";
         assert_eq!(address(code, "MCL 750.81a").as_deref(), Some("https://x.example/mcl-750-81a"));
@@ -319,7 +350,7 @@ mod tests {
         let code: ProvisionUrl = serde_json::from_str(written).unwrap();
         let address = |citation: &str, chapter: Option<&str>| {
             let citation = Grammar::built_in().parse(citation).unwrap();
-            code.address(&citation, |level| chapter.filter(|_| level == "chapter").map(str::to_owned))
+            code.address(&citation, |level| chapter.filter(|_| level == "chapter").map(str::to_owned), None)
         };
         assert_eq!(address("9 V.S.A. § 4451a", Some("137")).as_deref(), Some("https://x.example/09/137/04451a"));
         assert_eq!(address("9A V.S.A. § 2-316", None).as_deref(), Some("https://x.example/09A/002/00316"));
@@ -343,6 +374,8 @@ mod tests {
             ("https://x/{number:99}", InvalidProvisionUrl::UnknownField),
             ("https://x/{chapter.1}", InvalidProvisionUrl::UnknownField),
             ("https://x/{chapter-}", InvalidProvisionUrl::UnknownField),
+            ("https://x/{page}", InvalidProvisionUrl::UnknownField),
+            ("https://x/{number}?{page}", InvalidProvisionUrl::UnknownField),
         ];
         for (template, why) in refused {
             assert_eq!(read(template), Err(why), "{template}");

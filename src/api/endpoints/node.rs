@@ -364,7 +364,10 @@ fn provenance<'s>(
     let template = source.and_then(|source| source.provision_url.as_ref());
     Ok(Provenance {
         source_url: wording.source_url.clone().or_else(|| source.map(|source| source.url.clone())),
-        official_url: template.map(|template| official_url(corpus, node, record, template)).transpose()?.flatten(),
+        official_url: template
+            .map(|template| official_url(corpus, node, record, wording, template))
+            .transpose()?
+            .flatten(),
         publisher: source.map(|source| ReplyText::from(&source.publisher)),
         edition: source.map(|source| ReplyText::from(&source.edition)),
         current_through,
@@ -379,6 +382,7 @@ fn official_url(
     corpus: &Corpus,
     node: NodeOrdinal,
     record: &NodeRecord,
+    wording: &Wording,
     template: &ProvisionUrl,
 ) -> Result<Option<String>, ApiError> {
     let snapshot = corpus.snapshot();
@@ -390,8 +394,9 @@ fn official_url(
             containers.push((level, number));
         }
     }
-    Ok(template.address(&citation, |level| {
+    let container = |level: &str| {
         let found = containers.iter().find(|(found, _)| found == level);
         found.and_then(|(_, number)| number.clone())
-    }))
+    };
+    Ok(template.address(&citation, container, wording.source_url.as_deref()))
 }
