@@ -7,9 +7,11 @@
 
 mod former_numbers;
 mod named_sunsets;
+mod repeats;
 mod sunsets;
 #[cfg(test)]
 mod tests;
+mod tree;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -31,7 +33,6 @@ use crate::plan_fit::PlanFitStats;
 use crate::report::{SourcePosition, WarningKind, Warnings};
 use crate::spool::{Spool, SpoolError, SpoolSpan};
 use crate::sunset::ContainerSunset;
-use crate::wordings;
 
 /// Reason for leaving out the words of a container.
 const IN_SEVERAL_DOCUMENTS: &str = "containers that several documents contain";
@@ -278,8 +279,8 @@ impl Gatherer {
         self.apply_former_numbers(warnings);
         self.end_containers(warnings)?;
         self.end_named_law(warnings)?;
-        let fates = self.reconcile_repeats(warnings, mistakes)?;
-        let tree = self.order_tree(&fates, mistakes)?;
+        let outcomes = self.reconcile_repeats(warnings, mistakes)?;
+        let tree = self.order_tree(&outcomes, mistakes)?;
         self.warn_of_unknown_effects(warnings)?;
         self.discard_body();
         Ok(tree)
@@ -386,210 +387,6 @@ impl Gatherer {
         let effects = above.take(usize::from(DEPTH_MAX)).filter_map(|node| self.nodes[node as usize].effect.clone());
         effects.reduce(|inner, outer| Box::new(inner.within(&outer)))
     }
-
-    /// Reconciles nodes that share a key: joins wordings, drops exact repeats, and gives the rest
-    /// unique keys. Returns the fate of every node.
-    fn reconcile_repeats(
-        &mut self,
-        warnings: &mut Warnings,
-        mistakes: &mut Mistakes,
-    ) -> Result<Vec<NodeOutcome>, SpoolError> {
-        let mut by_key: Vec<u32> = (0..self.nodes.len() as u32).collect();
-        by_key.sort_by(|&a, &b| self.nodes[a as usize].key.cmp(&self.nodes[b as usize].key));
-        let mut fates = vec![NodeOutcome::default(); self.nodes.len()];
-        let groups: Vec<Vec<u32>> = by_key
-            .chunk_by(|&a, &b| self.nodes[a as usize].key == self.nodes[b as usize].key)
-            .filter(|group| group.len() > 1)
-            .map(<[u32]>::to_vec)
-            .collect();
-        for group in groups {
-            let refusing = group.iter().copied().filter(|&n| self.nodes[n as usize].on_repeat == OnRepeat::Refuse);
-            if let Some(second) = refusing.max() {
-                let first = group.iter().copied().filter(|&n| n != second).min().unwrap_or(second);
-                mistakes
-                    .add(self.position(second), repeated_key(&self.nodes[second as usize].key, &self.position(first)));
-            } else {
-                self.reconcile_group(&group, &mut fates, warnings)?;
-            }
-        }
-        Ok(fates)
-    }
-
-    fn reconcile_group(
-        &mut self,
-        group: &[u32],
-        fates: &mut [NodeOutcome],
-        warnings: &mut Warnings,
-    ) -> Result<(), SpoolError> {
-        let group = self.without_contents_lines(group, fates, warnings)?;
-        let mut members = Vec::with_capacity(group.len());
-        for &node in &group {
-            let skeleton = &self.nodes[node as usize];
-            let mut content = self.content(node).read(&self.spool)?;
-            if let Some(names) = &skeleton.names {
-                content.citation = names.citation(&content.citation);
-            }
-            let is_wording = skeleton.on_repeat == OnRepeat::Wording;
-            let time = wordings::time_of(&content);
-            members.push(wordings::KeyGroupMember { node, parent: skeleton.parent, content, time, is_wording });
-        }
-        let resolved = wordings::reconcile(members);
-        for (rank, entry) in resolved.kept.iter().enumerate() {
-            let contents = |nodes: &[u32]| nodes.iter().map(|&node| self.content(node)).collect();
-            fates[entry.node as usize] =
-                NodeOutcome::Kept { wordings: contents(&entry.wordings), repeats: contents(&entry.repeats) };
-            for &wording in &entry.wordings {
-                fates[wording as usize] = NodeOutcome::Joined;
-                let what = format!("kept as another wording of '{}' at {}", entry.citation, self.position(entry.node));
-                warnings.add(WarningKind::SecondWording, self.position(wording), what);
-            }
-            for &repeat in &entry.repeats {
-                fates[repeat as usize] = NodeOutcome::Joined;
-                let content = self.spool.read(self.nodes[repeat as usize].content)?;
-                self.leave_out("provisions that repeat another one word for word", &content);
-                let what = format!("repeats {} word for word; kept once", self.position(entry.node));
-                warnings.add(WarningKind::RepeatedProvision, self.position(repeat), what);
-            }
-            if rank > 0 {
-                let key = format!("{}~{}", self.nodes[entry.node as usize].key, rank + 1);
-                self.nodes[entry.node as usize].key = key;
-            }
-            // Warns only if the citations are equal too: a source may give several citations one key.
-            let same_citation =
-                |other: &&wordings::KeptNode| wordings::is_same_citation(&other.citation, &entry.citation);
-            if let Some(first) = resolved.kept[..rank].iter().find(same_citation).filter(|_| entry.is_provision) {
-                let first = self.position(first.node);
-                let what = format!(
-                    "'{}' is also the citation of another provision, at {first}; both are kept",
-                    entry.citation
-                );
-                warnings.add(WarningKind::SharedCitation, self.position(entry.node), what);
-            }
-        }
-        Ok(())
-    }
-
-    /// Drops the lines of contents pages if the group has the provision itself.
-    fn without_contents_lines(
-        &mut self,
-        group: &[u32],
-        fates: &mut [NodeOutcome],
-        warnings: &mut Warnings,
-    ) -> Result<Vec<u32>, SpoolError> {
-        let gives_way = |node: &u32| self.nodes[*node as usize].on_repeat == OnRepeat::GiveWay;
-        let (lines, whole): (Vec<u32>, Vec<u32>) = group.iter().copied().partition(gives_way);
-        let Some(&provision) = whole.first() else { return Ok(lines) };
-        for line in lines {
-            fates[line as usize] = NodeOutcome::Joined;
-            let content = self.spool.read(self.nodes[line as usize].content)?;
-            self.leave_out("lines of contents pages", &content);
-            let what = format!("a line of a contents page; the provision itself is at {}", self.position(provision));
-            warnings.add(WarningKind::JunkEntry, self.position(line), what);
-        }
-        Ok(whole)
-    }
-
-    fn order_tree(&self, fates: &[NodeOutcome], mistakes: &mut Mistakes) -> Result<Vec<GatheredNode>, SpoolError> {
-        let stays = |node: u32| matches!(fates[node as usize], NodeOutcome::Kept { .. });
-        let all = || (0..self.nodes.len() as u32).filter(|&node| stays(node));
-        let mut children: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
-        let mut roots = Vec::new();
-        for node in all() {
-            match self.parent_of(node) {
-                Ok(None) => roots.push(node),
-                Ok(Some(parent)) => children[parent as usize].push(node),
-                Err(ParentMissing) => {
-                    mistakes.add(self.position(node), self.missing_parent(node)?);
-                    // The children of this node should not be reported as well.
-                    roots.push(node);
-                }
-            }
-        }
-        let reached = preorder(&roots, &children);
-        if let Some(lost) = all().find(|&node| !reached.contains(&node)) {
-            let key = &self.nodes[lost as usize].key;
-            let what = format!("'{key}' is its own ancestor; follow the parents from here and break the cycle");
-            mistakes.add(self.position(lost), what);
-        }
-        if !mistakes.is_empty() {
-            return Ok(Vec::new());
-        }
-        let sort = self.sort_keys(&reached, &children);
-        let in_code_order = |a: &u32, b: &u32| {
-            let key = |n: u32| (&sort[n as usize], &self.nodes[n as usize].sort, &self.nodes[n as usize].key);
-            key(*a).cmp(&key(*b))
-        };
-        roots.sort_by(in_code_order);
-        children.iter_mut().for_each(|siblings| siblings.sort_by(in_code_order));
-        Ok(self.number(&preorder(&roots, &children), fates, mistakes))
-    }
-
-    fn missing_parent(&self, node: u32) -> Result<String, SpoolError> {
-        let skeleton = &self.nodes[node as usize];
-        let named = self.spool.read(skeleton.content)?.parent_key.unwrap_or_default();
-        Ok(format!(
-            "the parent '{named}' of '{}' does not exist; add a line with the key '{named}' to a source of this code body, \
-             or correct 'parent'",
-            skeleton.key
-        ))
-    }
-
-    /// A container without its own sort key sorts as the first provision in it.
-    fn sort_keys(&self, reached: &indexmap::IndexSet<u32>, children: &[Vec<u32>]) -> Vec<SortKey> {
-        let mut sort: Vec<SortKey> = self.nodes.iter().map(|node| node.sort.clone()).collect();
-        // Parents come before children, so in reverse order every child is done before its parent.
-        for &node in reached.iter().rev() {
-            if self.nodes[node as usize].is_provision || !sort[node as usize].is_empty() {
-                continue;
-            }
-            let first =
-                children[node as usize].iter().map(|&child| &sort[child as usize]).filter(|key| !key.is_empty()).min();
-            if let Some(first) = first.cloned() {
-                sort[node as usize] = first;
-            }
-        }
-        sort
-    }
-
-    fn number(
-        &self,
-        preorder: &indexmap::IndexSet<u32>,
-        fates: &[NodeOutcome],
-        mistakes: &mut Mistakes,
-    ) -> Vec<GatheredNode> {
-        let mut tree: Vec<GatheredNode> = Vec::with_capacity(preorder.len());
-        for (ordinal, &node) in (0_u32..).zip(preorder) {
-            let skeleton = &self.nodes[node as usize];
-            let parent = self.parent_of(node).ok().flatten().and_then(|parent| preorder.get_index_of(&parent));
-            let depth = parent.map_or(0, |parent: usize| tree[parent].depth + 1);
-            if depth > DEPTH_MAX {
-                let what = format!("'{}' is nested more than {DEPTH_MAX} levels deep", skeleton.key);
-                mistakes.add(self.position(node), what);
-                return Vec::new();
-            }
-            let (wordings, repeats) = match &fates[node as usize] {
-                NodeOutcome::Kept { wordings, repeats } => (wordings.clone(), repeats.clone()),
-                NodeOutcome::Joined => (Vec::new(), Vec::new()),
-            };
-            tree.push(GatheredNode {
-                key: skeleton.key.clone(),
-                parent: parent.map(|parent| parent as u32),
-                subtree_end: ordinal + 1,
-                depth,
-                is_provision: skeleton.is_provision,
-                content: self.content(node),
-                wordings,
-                repeats,
-                names: skeleton.names.clone(),
-            });
-        }
-        for node in (0..tree.len()).rev() {
-            if let Some(parent) = tree[node].parent {
-                tree[parent as usize].subtree_end = tree[parent as usize].subtree_end.max(tree[node].subtree_end);
-            }
-        }
-        tree
-    }
 }
 
 fn repeated_key(key: &str, first: &SourcePosition) -> String {
@@ -598,31 +395,3 @@ fn repeated_key(key: &str, first: &SourcePosition) -> String {
 
 /// No node has the handle that a node names as its parent.
 struct ParentMissing;
-
-/// The result for a node that an importer added.
-#[derive(Clone, Debug)]
-enum NodeOutcome {
-    Kept {
-        wordings: Vec<GatheredContent>,
-        repeats: Vec<GatheredContent>,
-    },
-    /// The node is a part of another node that is kept.
-    Joined,
-}
-
-impl Default for NodeOutcome {
-    fn default() -> Self {
-        Self::Kept { wordings: Vec::new(), repeats: Vec::new() }
-    }
-}
-
-/// Nodes reachable from the roots, each before its descendants.
-fn preorder(roots: &[u32], children: &[Vec<u32>]) -> indexmap::IndexSet<u32> {
-    let mut order = indexmap::IndexSet::with_capacity(children.len());
-    let mut open: Vec<u32> = roots.iter().rev().copied().collect();
-    while let Some(node) = open.pop() {
-        order.insert(node);
-        open.extend(children[node as usize].iter().rev());
-    }
-    order
-}

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::content::Content;
+use crate::wordings;
 
 fn node(name: &str, parent: Option<&str>, number: &str, is_provision: bool) -> NewNode {
     NewNode {
