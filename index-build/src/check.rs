@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 
 use crate::account::{self, SnapshotWords};
-use crate::build::{BuildContext, BuildOptions, Gathered, open_encoder, open_plan, without_losses};
+use crate::build::{BuildOptions, open_encoder, open_plan};
+use crate::build_context::{BuildContext, Gathered, without_losses};
 use crate::content::Content;
 use crate::error::BuildError;
 use crate::gather::GatheredNode;

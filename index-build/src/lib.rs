@@ -8,6 +8,8 @@
 
 pub mod account;
 pub mod build;
+mod build_context;
+mod build_options;
 pub mod check;
 mod compile;
 pub mod content;
