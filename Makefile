@@ -41,10 +41,10 @@ SLOW_CLIENTS ?= 9000
 # The program that 'make conformance', 'make browser' and 'make lighthouse' check; if empty, it is built.
 HORNBOOK ?=
 
-# $(call install,PROGRAM[:PACKAGE] ...) installs with apt-get the Debian packages whose programs are missing, and no other: another
+# $(call install,PROGRAM[:PACKAGE] ...) installs the Debian packages whose programs are missing, and no other: another
 # package may hold the program already. A package without a name is called like its program.
 install = PATH=$$PATH:/usr/sbin; packages=; for pair in $(1); do command -v $${pair%%:*} > /dev/null || packages="$$packages $${pair\#\#*:}"; done; \
-	[ -z "$$packages" ] || { apt-get update --quiet && apt-get install --yes --no-install-recommends $$packages; }
+	[ -z "$$packages" ] || tests/install-packages $$packages
 # PostgreSQL's own programs are on no path.
 install-postgresql = [ -n "$$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] || { $(call install,initdb:postgresql); }
 
@@ -143,7 +143,7 @@ deploy-check:
 
 # The compiler for C and the linker for every target are packages of PyPI.
 $(DIST_TOOLS)/bin/cargo-zigbuild:
-	python3 -m venv $(DIST_TOOLS) || { apt-get update --quiet && apt-get install --yes python3-venv && python3 -m venv $(DIST_TOOLS); }
+	python3 -m venv $(DIST_TOOLS) || { tests/install-packages python3-venv && python3 -m venv $(DIST_TOOLS); }
 	$(DIST_TOOLS)/bin/pip install --quiet ziglang==0.17.1 cargo-zigbuild==0.24.1
 
 dist: $(DIST_TOOLS)/bin/cargo-zigbuild
@@ -231,7 +231,7 @@ naics:
 
 # One of the generated clients is in Ruby.
 conformance:
-	ruby -e 'require "typhoeus"' 2> /dev/null || { apt-get update --quiet && apt-get install --yes --no-install-recommends ruby ruby-typhoeus; }
+	ruby -e 'require "typhoeus"' 2> /dev/null || tests/install-packages ruby ruby-typhoeus
 	tests/conformance/run $(HORNBOOK)
 	tests/conformance/mcp/run $(HORNBOOK) $(FIXTURES)
 

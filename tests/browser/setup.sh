@@ -26,18 +26,7 @@ if [ -z "$program" ]; then
 fi
 program=$(realpath "$program")
 
-# One script at a time: those of this folder also run side by side.
-install_browser() {
-    command -v chromium > /dev/null && return
-    # A fresh machine knows no packages before the first update.
-    apt-get update --quiet
-    apt-get install --yes --no-install-recommends chromium fonts-liberation
-}
-mkdir -p target
-{
-    flock 9
-    install_browser
-} 9> target/browser-install.lock
+command -v chromium > /dev/null || tests/install-packages chromium fonts-liberation
 
 # The packages that a folder lists, in exactly the versions of its lock file; scripts find them from $place.
 install_packages() {
