@@ -7,7 +7,7 @@ use crate::pattern::Pattern;
 
 const NUMBER: &str = r"\d+[A-Z]?[a-z]?(?:[-.:]\d+[A-Za-z]{0,2})+";
 
-const VERBS: [&str; 5] = [" is repealed", " are repealed", " are each repealed", " shall expire ", " expire on "];
+const VERBS: &str = " is repealed| are repealed| are each repealed| shall expire | expire on ";
 
 /// The end of other law that a provision states.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl NamedSunset {
     /// The sentences of a text that are paragraphs of their own, and the items behind `are each repealed, effective DAY:`.
     /// Conditions do not match: they are law that a reader has to apply.
     pub(crate) fn all_in(text: &str) -> Vec<Self> {
-        if !VERBS.iter().any(|verb| text.contains(verb)) {
+        if !Pattern::fixed(VERBS).is_match(text) {
             return Vec::new();
         }
         let sentence = Pattern::fixed(&format!(
