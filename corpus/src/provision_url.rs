@@ -158,7 +158,8 @@ impl UrlField {
 
 impl ProvisionUrl {
     /// The address of the section with this citation. `container` gives the number of its container of a
-    /// level, `page` is the address that it was read from. `None` if no template fits: appendices, ranges and parts have no address, nor has
+    /// level, `page` is the address that it was read from. `None` if no template fits: appendices, ranges and parts
+    /// have no address, nor has
     /// a number of other parts or without the digits that are padded.
     pub fn address(
         &self,

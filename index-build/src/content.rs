@@ -72,7 +72,7 @@ impl Content {
     }
 
     /// Completes its number and citations with the names of its containers. The parallel citations of a provision are
-    /// those of further numbers beside its own one.
+    /// its further numbers.
     pub fn complete_names(&mut self, names: &NameParts) {
         let given = std::mem::take(&mut self.citation);
         if let Some(own) = &self.number {

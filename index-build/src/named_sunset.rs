@@ -52,6 +52,9 @@ impl NamedSunset {
                 let named =
                     if item.name("part").is_some() { NamedLaw::PartOf(number) } else { NamedLaw::Section(number) };
                 found.push(Self { named, effect: effect.clone() });
+            } else if let Some(effect) = of_items.as_ref().filter(|_| line.starts_with('(')) {
+                let remark = effect.remark.as_ref().map(|lead| format!("{lead}: {line}"));
+                found.push(Self { named: NamedLaw::Unread, effect: Effect { remark, ..effect.clone() } });
             } else if let Some(sentence) =
                 sentence.captures(line).filter(|found| !found["law"].ends_with("this section"))
             {
@@ -170,9 +173,11 @@ mod tests {
     #[test]
     fn a_list_of_repeals_ends_each_section_in_it() {
         let text = "The following acts or parts of acts, as now existing, are each repealed, effective July 1, 2026:\n\
-                    (1) RCW 28B.76.730 and 2019 c 176 s 1;\n(2) RCW 43.06C.005(2) and 2018 c 270 s 1.";
+                    (1) RCW 28B.76.730 and 2019 c 176 s 1;\n(2) RCW 43.06C.005(2) and 2018 c 270 s 1;\n\
+                    (3) 2018 c 270 s 9.";
         let day = "2026-07-01".to_owned();
-        let named = [NamedLaw::Section("28B.76.730".into()), NamedLaw::PartOf("43.06C.005".into())];
+        let section = NamedLaw::Section("28B.76.730".into());
+        let named = [section, NamedLaw::PartOf("43.06C.005".into()), NamedLaw::Unread];
         assert_eq!(read(text), named.map(|named| (named, day.clone())));
     }
 }

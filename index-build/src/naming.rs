@@ -53,7 +53,7 @@ impl NameParts {
         if self.key.is_empty() { given.replace(NUMBER, &self.number) } else { format!("{given}, {}", self.citation) }
     }
 
-    /// The citation of a further number that a provision has beside its own one, such as `.04` beside `.03`.
+    /// The citation of a further number of a provision, such as `.04` beside `.03`.
     pub(crate) fn further_citation(&self, given: &str, own: &str, further: &str) -> Option<String> {
         let above = self.provision_number()?.strip_suffix(own.trim_start_matches('.')).unwrap_or_default();
         let mut number = above.trim_end_matches('.').to_owned();

@@ -170,7 +170,7 @@ impl SnapshotFiles<'_> {
 
     /// Of several provisions with one citation, those that share the most containers with the citing one, because a number
     /// that occurs in several articles means the one of the same article. If they still are in several containers
-    /// of one code body, nothing tells which is meant, so none is kept. Those in one container are versions of one.
+    /// of one code body, it is not known which is meant, so none is kept. Those in one container are versions of one.
     fn nearest(&self, citing: NodeOrdinal, mut held: Vec<NodeOrdinal>) -> Vec<NodeOrdinal> {
         let body = |node: NodeOrdinal| self.code_bodies.iter().position(|body| body.nodes.contains(node.0));
         let shared = |node: NodeOrdinal| {

@@ -6,7 +6,7 @@ use crate::effect::{DATE, Effect, date_in, day_after};
 use crate::pattern::Pattern;
 use crate::values::is_date;
 
-/// What stands before the sentence in its paragraph: a label and a heading.
+/// Matches what may come before the sentence in its paragraph: a label and a heading.
 const LEAD: &str = r"^(?:\(?\w{1,4}[.)] ?)?(?:[A-Z][A-Za-z ]{2,40}\.[—– -]+)?";
 
 /// A part may end in its last sentence.

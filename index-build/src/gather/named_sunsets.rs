@@ -20,13 +20,13 @@ struct Names {
 
 impl Names {
     /// The sections from `17-1-1` to `17-1-9`, in a chapter that has both.
-    fn sections_between(&self, first: &str, last: &str, citation: impl Fn(&str) -> String) -> Option<Vec<u32>> {
+    fn sections_between(&self, code: &str, first: &str, last: &str) -> Option<Vec<u32>> {
         let (chapter, low) = last_part(first)?;
         let (_, high) = last_part(last).filter(|(other, _)| *other == chapter)?;
-        if ![first, last].iter().all(|number| self.sections.contains_key(&citation(number))) {
+        if ![first, last].iter().all(|number| self.sections.contains_key(&format!("{code}{number}"))) {
             return None;
         }
-        let chapter = citation(chapter);
+        let chapter = format!("{code}{chapter}");
         let is_between = |other: &str| {
             let digits: String = other.strip_prefix(&chapter)?.chars().take_while(char::is_ascii_digit).collect();
             Some((low..=high).contains(&digits.parse().ok()?))
@@ -53,14 +53,13 @@ impl Gatherer {
         let names = self.names()?;
         for (node, sunset) in sunsets {
             let (own_citation, own_number) = self.citation_and_number(node)?;
-            let is_numbered = !own_number.is_empty() && own_citation.contains(&own_number);
-            let of = |number: &str| names.sections.get(&own_citation.replace(&own_number, number)).cloned();
-            let of = |number: &str| of(number).filter(|_| is_numbered);
+            // Other sections of the code are cited with the same words before their numbers.
+            let code = own_citation.strip_suffix(own_number.as_str()).filter(|_| !own_number.is_empty());
+            let of = |number: &str| names.sections.get(&format!("{}{number}", code?)).cloned();
             let (ended, then) = match &sunset.named {
                 NamedLaw::Section(number) => (of(number), sunset.effect.then),
                 NamedLaw::Range(first, last) => {
-                    let template = |number: &str| own_citation.replace(&own_number, number);
-                    (names.sections_between(first, last, template).filter(|_| is_numbered), sunset.effect.then)
+                    (code.and_then(|code| names.sections_between(code, first, last)), sunset.effect.then)
                 }
                 NamedLaw::PartOf(number) => (of(number), Some(Status::Uncertain)),
                 NamedLaw::Container(path) => (self.container_with_path(path, &names), sunset.effect.then),

@@ -1,4 +1,4 @@
-//! The numbers of a section that stands for several: `59-41 to 59-60`, `.04—.05`.
+//! The numbers of a section that has several: `59-41 to 59-60`, `.04—.05`.
 
 use crate::import::ranges::numbers_after;
 use crate::pattern::Pattern;
