@@ -205,7 +205,10 @@ impl Connection {
         };
         let refused = refused.or_else(|| network.is_none().then(|| ApiError::too_much_unread("this address")));
         let reply = app.handle(request, client, refused).await;
-        Shares { network, account: None, stream }.keep(reply, &settings.timeouts, state)
+        let reply = Shares { network, account: None, stream }.keep(reply, &settings.timeouts, state);
+        // Only its own bytes count meanwhile, so that the refusals of others at the same address take no room.
+        app.delay_refusal(reply.status(), client).await;
+        reply
     }
 }
 

@@ -10,7 +10,7 @@
 //! - `body` limits the memory for request bodies. `streams` and `unread` count responses that clients
 //!   have not read yet.
 //! - `rules` apply to every request, `request_parts` decodes its path and query, and `routes` finds its target.
-//!   `open_rate` limits requests that need no key.
+//!   `open_rate` limits requests that need no key, and `refusal_delay` delays refusals of floods.
 //! - `accept` reads what the client accepts. `answer` turns outcomes into responses, `reply` is their
 //!   body, and `response_compression` compresses them with `coding`. `documents` keeps the rendered documents.
 //! - `headers` and `http_date` set the headers of responses, and `cross_origin` allows web pages to read them.
@@ -35,6 +35,7 @@ mod metrics_server;
 mod open_rate;
 mod probe;
 mod proxies;
+mod refusal_delay;
 mod reply;
 mod request_id;
 mod request_log;
@@ -84,6 +85,7 @@ use headers::ListAddress;
 use open_rate::OpenRate;
 pub use probe::{ReadinessAnswer, fetch_readiness};
 pub use proxies::Proxies;
+use refusal_delay::RefusalDelay;
 use reply::HttpReply;
 use request_id::RequestIds;
 pub use request_log::Observers;
@@ -232,6 +234,7 @@ struct App {
     ids: RequestIds,
     /// `None`: no limit.
     open_rate: Option<OpenRate>,
+    refusals: RefusalDelay,
     pulls: Option<PathBuf>,
     /// Time limit for the body of a request.
     body_within: Duration,
@@ -258,6 +261,7 @@ impl App {
             documents: Documents::default(),
             ids,
             open_rate: settings.open_per_minute.map(OpenRate::new),
+            refusals: RefusalDelay::new(),
             pulls: settings.pulls.clone(),
             body_within: settings.timeouts.head,
             bodies: Arc::default(),
@@ -301,6 +305,13 @@ impl App {
         self.finish(&mut response, (head.method.as_str(), head.uri.path()), &origin, &corpus, &id, now);
         under_way.answered(&mut response, now);
         response
+    }
+
+    /// Holds a response back that refuses a client again. Nothing is held back while the server stops.
+    async fn delay_refusal(&self, status: StatusCode, client: IpAddr) {
+        if !self.draining.load(Ordering::Relaxed) {
+            self.refusals.wait(status, client, self.observers.clock.now().steady).await;
+        }
     }
 
     /// Turns an error into a web page if a browser requested something outside of the API.

@@ -1,7 +1,7 @@
 """Floods every way into a server while a client that pays goes on searching, and judges what that client feels.
 
 Settings, all from the environment: ATTACK_SECONDS a flood (6), ATTACK_FACTOR by which the paying client's p99 may grow (3),
-ATTACK_FLOOR_MS below which it is never judged (10), ATTACK_MEMORY_MB by which anonymous memory may grow (96), ATTACK_TLS=1
+ATTACK_FLOOR_MS below which it is never judged (4), ATTACK_MEMORY_MB by which anonymous memory may grow (96), ATTACK_TLS=1
 for a server with TLS, ATTACK_ONLY=streams,frames for these floods alone.
 """
 
@@ -24,7 +24,7 @@ from http2 import STREAMS_AT_ONCE, Http2
 
 SECONDS = float(os.environ.get("ATTACK_SECONDS", 6))
 FACTOR = float(os.environ.get("ATTACK_FACTOR", 3))
-FLOOR_MS = float(os.environ.get("ATTACK_FLOOR_MS", 10))
+FLOOR_MS = float(os.environ.get("ATTACK_FLOOR_MS", 4))
 MEMORY_MB = float(os.environ.get("ATTACK_MEMORY_MB", 96))
 TLS = os.environ.get("ATTACK_TLS") == "1"
 ONLY = [name for name in os.environ.get("ATTACK_ONLY", "").split(",") if name]
@@ -237,7 +237,7 @@ class Server:
         serve = [*self.base, "serve", "--listen", listen]
         if TLS:
             files = ["-keyout", f"{self.folder}/key.pem", "-out", f"{self.folder}/cert.pem"]
-            subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-days", "1", *files],
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=localhost", "-days", "1", *files],
                            check=True, capture_output=True)
             serve += ["--tls-certificate", f"{self.folder}/cert.pem", "--tls-private-key", f"{self.folder}/key.pem"]
         self.process = subprocess.Popen(serve, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)

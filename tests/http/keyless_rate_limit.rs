@@ -1,5 +1,7 @@
 //! Requests without a key are limited by client address.
 
+use std::time::{Duration, Instant};
+
 use hornbook::http::Proxies;
 
 use crate::test_server::{TestServer, generous_tariff};
@@ -50,4 +52,16 @@ fn behind_a_proxy_the_clients_own_address_counts() {
     assert_eq!(answered("203.0.113.10", 8), 5);
     assert_eq!(answered("2001:db8:1:2::1", 3) + answered("2001:db8:1:2::2", 3), 5, "of one network");
     assert_eq!(answered("2001:db8:1:3::1", 3), 3);
+}
+
+#[test]
+fn refusals_are_delayed_for_a_client_that_ignores_them() {
+    let server = TestServer::start(generous_tariff());
+    let is_delayed = |_: &u32| {
+        let asked = Instant::now();
+        server.get_with("/api/v1/coverage", &[]).expect_error(401, "invalid_api_key");
+        asked.elapsed() >= Duration::from_millis(250)
+    };
+    // While one is delayed, another prompt one is earned.
+    assert!((0..312).filter(is_delayed).count() >= 4);
 }

@@ -1,0 +1,137 @@
+//! Delays refusals of clients that are refused again and again.
+//!
+//! Clients that do not slow down when they are refused would otherwise take the processors from those who
+//! pay: a refusal costs about as much as a lookup. Each address has a number of prompt refusals. Further
+//! ones are sent after a delay, so that a client gets few on each connection or stream.
+
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use hornbook_base::clock::SteadyMicros;
+use hyper::StatusCode;
+
+use crate::network::ClientNetwork;
+use crate::token_buckets::{SharedBucket, TokenBuckets};
+
+/// Prompt refusals of one address.
+const PROMPT_PER_MINUTE: u32 = 300;
+/// Those of an IPv6 /48 and of all clients together.
+const PROMPT_PER_SITE: u32 = 4 * PROMPT_PER_MINUTE;
+const PROMPT_FOR_ALL: u32 = 20 * PROMPT_PER_MINUTE;
+
+const DELAY: Duration = Duration::from_millis(250);
+
+/// Maximum number of refusals that wait at the same time, which limits their memory. More are sent at once.
+const WAITING_MAX: usize = 4096;
+
+pub(super) struct RefusalDelay {
+    networks: TokenBuckets<ClientNetwork>,
+    sites: TokenBuckets<ClientNetwork>,
+    all: SharedBucket,
+    waiting: AtomicUsize,
+}
+
+impl RefusalDelay {
+    pub(super) fn new() -> Self {
+        Self {
+            networks: TokenBuckets::new(PROMPT_PER_MINUTE),
+            sites: TokenBuckets::new(PROMPT_PER_SITE),
+            all: SharedBucket::new(PROMPT_FOR_ALL),
+            waiting: AtomicUsize::new(0),
+        }
+    }
+
+    /// Waits if the client was refused too often. Only refusals that need no further work are delayed: a caller
+    /// with credits who asks for something that does not exist has paid for the next answer.
+    pub(super) async fn wait(&self, status: StatusCode, client: IpAddr, now: SteadyMicros) {
+        if !is_delayed(status) || self.is_prompt(ClientNetwork::of(client), now) {
+            return;
+        }
+        if let Some(_waiting) = Waiting::begin(&self.waiting) {
+            tokio::time::sleep(DELAY).await;
+        }
+    }
+
+    fn is_prompt(&self, network: ClientNetwork, now: SteadyMicros) -> bool {
+        self.networks.take(network, now).is_ok()
+            && self.sites.take(network.site(), now).is_ok()
+            && self.all.take(now).is_ok()
+    }
+}
+
+fn is_delayed(status: StatusCode) -> bool {
+    matches!(status, StatusCode::UNAUTHORIZED | StatusCode::PAYMENT_REQUIRED | StatusCode::TOO_MANY_REQUESTS)
+}
+
+/// A refusal that waits. Clients may disconnect meanwhile, which drops it.
+struct Waiting<'c>(&'c AtomicUsize);
+
+impl<'c> Waiting<'c> {
+    fn begin(count: &'c AtomicUsize) -> Option<Self> {
+        let others = count.fetch_add(1, Ordering::Relaxed);
+        let waiting = Self(count);
+        (others < WAITING_MAX).then_some(waiting)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+
+    const NOW: SteadyMicros = SteadyMicros(3_600_000_000);
+
+    /// How many of these refusals are sent at once.
+    fn prompt(delay: &RefusalDelay, status: StatusCode, from: &str, refusals: u32, now: SteadyMicros) -> u32 {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let _runtime = runtime.enter();
+        let is_prompt = |_: &u32| {
+            let waiting = pin!(delay.wait(status, from.parse().unwrap(), now));
+            waiting.poll(&mut Context::from_waker(Waker::noop())) == Poll::Ready(())
+        };
+        (0..refusals).filter(is_prompt).count() as u32
+    }
+
+    #[test]
+    fn refusals_wait_when_an_address_a_site_or_all_have_had_many() {
+        let delay = RefusalDelay::new();
+        let refused = |from: &str, now| prompt(&delay, StatusCode::TOO_MANY_REQUESTS, from, 1000, now);
+        assert_eq!(refused("192.0.2.1", NOW), PROMPT_PER_MINUTE);
+        assert_eq!(refused("192.0.2.2", NOW), PROMPT_PER_MINUTE, "another address");
+        let of_site: u32 = (0..8).map(|network| refused(&format!("2001:db8:1:{network}::1"), NOW)).sum();
+        assert_eq!(of_site, PROMPT_PER_SITE);
+        let of_others: u32 = (0..99).map(|last| refused(&format!("198.51.100.{last}"), NOW)).sum();
+        assert_eq!(of_others, PROMPT_FOR_ALL - 2 * PROMPT_PER_MINUTE - PROMPT_PER_SITE);
+        assert_eq!(refused("192.0.2.1", SteadyMicros(NOW.0 + 60_000_000)), PROMPT_PER_MINUTE, "a minute later");
+    }
+
+    #[test]
+    fn answers_and_errors_of_paying_callers_do_not_wait() {
+        let delay = RefusalDelay::new();
+        for status in [StatusCode::OK, StatusCode::NOT_FOUND, StatusCode::UNPROCESSABLE_ENTITY] {
+            assert_eq!(prompt(&delay, status, "192.0.2.1", 1000, NOW), 1000, "{status}");
+        }
+        for status in [StatusCode::UNAUTHORIZED, StatusCode::PAYMENT_REQUIRED] {
+            let (refusals, from) = (2 * PROMPT_PER_MINUTE, format!("192.0.2.{}", status.as_u16() % 100));
+            assert_eq!(prompt(&delay, status, &from, refusals, NOW), PROMPT_PER_MINUTE, "{status}");
+        }
+    }
+
+    #[test]
+    fn few_refusals_wait_at_the_same_time_and_one_that_is_dropped_makes_room() {
+        let count = AtomicUsize::new(0);
+        let mut waiting: Vec<_> = (0..WAITING_MAX).map(|_| Waiting::begin(&count).unwrap()).collect();
+        assert!(Waiting::begin(&count).is_none() && Waiting::begin(&count).is_none());
+        waiting.pop();
+        assert!(Waiting::begin(&count).is_some());
+    }
+}
