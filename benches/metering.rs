@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use hornbook_accounts::actor::Actor;
 use hornbook_accounts::admission::Reserved;
 use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::{ActContext, NewKey};
@@ -87,7 +88,7 @@ impl Bench<'_> {
     }
 
     fn customer(&self, accounts: &Accounts, keys: usize) -> (AccountId, Vec<String>) {
-        let act = ActContext { actor: "bench".to_owned(), at: self.clock.now().wall };
+        let act = ActContext { actor: Actor::program("bench"), at: self.clock.now().wall };
         let account = accounts.create_account("bench".to_owned(), &act).expect("an account").id;
         accounts.approve_account(account, &act).expect("approval");
         accounts.grant(account, Credits(1_000_000_000), "bench".to_owned(), &act).expect("credits");

@@ -216,6 +216,7 @@ mod tests {
 
     use super::*;
     use hornbook_accounts::Settings;
+    use hornbook_accounts::actor::Actor;
     use hornbook_accounts::changes::{ActContext, NewOrder};
     use hornbook_accounts::entropy::SeededEntropy;
     use hornbook_accounts::tier::PackName;
@@ -226,7 +227,7 @@ mod tests {
     fn act(act: &str, on: &str) -> AuditRecord {
         AuditRecord {
             at: "2026-05-14T12:00:00Z".to_owned(),
-            actor: "a".to_owned(),
+            actor: Actor::program("a"),
             act: act.to_owned(),
             on: on.to_owned(),
         }
@@ -291,7 +292,7 @@ mod tests {
         let data = tempfile::tempdir().unwrap();
         let clock = ManualClock::at(UnixMillis(1_700_000_000_000));
         let now = clock.now();
-        let operator = |at: i64| ActContext { actor: "test".to_owned(), at: now.wall.plus_millis(at) };
+        let operator = |at: i64| ActContext { actor: Actor::program("test"), at: now.wall.plus_millis(at) };
         let accounts = Accounts::open(data.path(), Settings::default(), now).unwrap();
         let known = accounts.create_account("Known".to_owned(), &operator(0)).unwrap().id;
         accounts.approve_account(known, &operator(1)).unwrap();

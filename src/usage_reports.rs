@@ -208,6 +208,7 @@ mod tests {
 
     use super::*;
     use hornbook_accounts::Settings;
+    use hornbook_accounts::actor::Actor;
     use hornbook_accounts::admission::Reserved;
     use hornbook_accounts::budget::Budget;
     use hornbook_accounts::changes::{ActContext, NewKey};
@@ -237,7 +238,7 @@ mod tests {
             let start = UnixDay::from_civil(2026, 5, 14).start().plus_millis(HOUR_MILLIS * 23 / 2);
             let clock = Arc::new(ManualClock::at(start));
             let accounts = open(data.path(), &clock);
-            let act = ActContext { actor: "test".to_owned(), at: start };
+            let act = ActContext { actor: Actor::program("test"), at: start };
             let account = accounts.create_account("A customer".to_owned(), &act).unwrap().id;
             accounts.approve_account(account, &act).unwrap();
             let wish = NewKey {

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hornbook::admin::socket::AdminSocket;
+use hornbook_accounts::actor::Actor;
 use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::{ActContext, NewKey, NewPurchase, OpenedPurchase, PaymentReport};
 use hornbook_accounts::entropy::SystemEntropy;
@@ -41,7 +42,7 @@ fn revoke_and_disable_do_not_wait_for_slow_commands() {
     let data = tempfile::tempdir().unwrap();
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
     let accounts = Arc::new(Accounts::open(data.path(), Settings::default(), clock.now()).unwrap());
-    let act = ActContext { actor: "test".to_owned(), at: clock.now().wall };
+    let act = ActContext { actor: Actor::program("test"), at: clock.now().wall };
     let account = accounts.create_account("Test".to_owned(), &act).unwrap().id;
     accounts.approve_account(account, &act).unwrap();
     let wish = NewKey {
@@ -138,7 +139,7 @@ fn inbox_lists_only_pending_items() {
     let data = tempfile::tempdir().unwrap();
     let now = SystemClock::start().now();
     let accounts = Accounts::open(data.path(), Settings::default(), now).unwrap();
-    let act = ActContext { actor: "test".to_owned(), at: now.wall };
+    let act = ActContext { actor: Actor::program("test"), at: now.wall };
     let account = accounts.create_account("Approved".to_owned(), &act).unwrap().id;
     accounts.approve_account(account, &act).unwrap();
     accounts.create_account("Waiting".to_owned(), &act).unwrap();

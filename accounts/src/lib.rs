@@ -8,6 +8,7 @@
 //!
 //! This module depends neither on HTTP nor on the corpus.
 
+pub mod actor;
 pub mod admission;
 pub mod audit;
 pub mod audit_text;
@@ -53,6 +54,7 @@ pub mod tier;
 pub mod tracking;
 pub mod usage_reports;
 pub mod views;
+pub mod visible_text;
 pub mod watches;
 mod writer;
 

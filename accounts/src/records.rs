@@ -16,8 +16,10 @@ use super::rate_limit::DayCount;
 use super::scope::ScopeSet;
 use super::sealing::Sealed;
 use super::tier::{PackName, Tier};
+use crate::actor::Actor;
 use crate::state::codec::{Decoder, Malformed, RecordEncoder};
 use crate::state::{Index, StateError, StateReader, StateTable, StateWriter};
+use crate::visible_text::VisibleText;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -41,7 +43,7 @@ impl AccountStatus {
 #[serde(rename_all = "camelCase")]
 pub struct AccountRecord {
     pub id: AccountId,
-    pub name: String,
+    pub name: VisibleText,
     pub status: AccountStatus,
     pub tier: Tier,
     pub company_formed: bool,
@@ -58,7 +60,7 @@ pub struct AccountRecord {
 pub struct KeyRecord {
     pub id: KeyId,
     pub account: AccountId,
-    pub name: String,
+    pub name: VisibleText,
     pub kind: KeyKind,
     pub prefix: String,
     pub digest: KeyDigest,
@@ -288,7 +290,7 @@ impl OrderStage {
 pub struct OrderRecord {
     pub id: OrderId,
     pub account: AccountId,
-    pub entity_name: String,
+    pub entity_name: VisibleText,
     pub entity_type: String,
     pub jurisdiction: String,
     /// When each stage was reached; the last is the current one.
@@ -311,7 +313,7 @@ pub struct StageReached {
     pub at: UnixMillis,
     /// Who moved the order to this stage; unknown for moves from before this was recorded.
     #[serde(default)]
-    pub actor: Option<String>,
+    pub actor: Option<Actor>,
 }
 
 /// The payment of an order.
@@ -319,7 +321,7 @@ pub struct StageReached {
 pub struct OrderPayment {
     pub at: UnixMillis,
     /// Who confirmed the payment.
-    pub actor: String,
+    pub actor: Actor,
     /// The payment provider's own id, so that the same payment never counts twice.
     pub reference: Option<String>,
 }
@@ -434,7 +436,7 @@ pub(crate) fn read_all_json<T: DeserializeOwned>(
 pub struct AuditRecord {
     /// RFC 3339, UTC.
     pub at: String,
-    pub actor: String,
+    pub actor: Actor,
     /// Named as on the command line.
     pub act: String,
     /// The object of the act, with amounts and reasons.

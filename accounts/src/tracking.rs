@@ -59,7 +59,7 @@ impl OrderView {
             stages: OrderStage::ALL.map(view).to_vec(),
             created_at: first,
             updated_at: last,
-            entity_name: record.entity_name,
+            entity_name: record.entity_name.into(),
             entity_type: record.entity_type,
             jurisdiction: record.jurisdiction,
         }

@@ -3,6 +3,7 @@
 //! After each swap of snapshots, the program compares the two and stores one report for each key whose watches something
 //! concerns. A report that is still to be sent to a webhook is found by an index, so that a restart loses none.
 
+use crate::visible_text::VisibleText;
 use std::fmt;
 
 use hornbook_base::clock::UnixMillis;
@@ -51,7 +52,7 @@ pub struct WatchRecord {
     pub subject: WatchSubject,
     /// What its owner calls it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
+    pub name: Option<VisibleText>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

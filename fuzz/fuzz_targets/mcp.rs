@@ -64,7 +64,7 @@ static SERVED: LazyLock<McpFixture> = LazyLock::new(|| {
     tariff.free.limits.per_day = 1_000_000_000;
     let settings = Settings { tariff, durability: Durability::Window, ..Settings::default() };
     let accounts = Arc::new(Accounts::open(dir.path(), settings, clock.now()).expect("a new state"));
-    let act = ActContext { actor: "fuzz".to_owned(), at: clock.now().wall };
+    let act = ActContext { actor: hornbook_accounts::actor::Actor::program("fuzz"), at: clock.now().wall };
     let account = accounts.create_account("fuzz".to_owned(), &act).expect("an account").id;
     accounts.approve_account(account, &act).expect("it is approved");
     let scopes = ScopeSet::of(&Scope::ALL);

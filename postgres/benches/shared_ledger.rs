@@ -91,7 +91,7 @@ fn shared(count: usize, lease_millis: i64, clock: &SystemClock) -> Vec<Accounts>
 
 impl Place {
     fn new(name: &'static str, servers: Vec<Accounts>, clock: &SystemClock) -> Self {
-        let act = ActContext { actor: "bench".to_owned(), at: clock.now().wall };
+        let act = ActContext { actor: Actor::program("bench"), at: clock.now().wall };
         let keys = (0..ACCOUNTS).map(|number| {
             let accounts = &servers[0];
             let account = accounts.create_account("bench".to_owned(), &act).expect("an account").id;

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use hornbook_accounts::actor::Actor;
 use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::state::StateError;
 use hornbook_base::invisible::escaped_json;
@@ -39,7 +40,7 @@ pub fn run(command: AdminCommand, invocation: &CommandOptions, out: &mut dyn Wri
 }
 
 /// Makes the server load what changed, if one runs. Returns its answer.
-pub fn reload_if_running(data: &Path, actor: &str) -> Result<Option<Value>, AdminError> {
+pub fn reload_if_running(data: &Path, actor: &Actor) -> Result<Option<Value>, AdminError> {
     socket::send_command(data, actor, &AdminCommand::Reload)
 }
 

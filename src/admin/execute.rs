@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use hornbook_accounts::Accounts;
+use hornbook_accounts::actor::Actor;
 use hornbook_accounts::audit_text::{AuditPart, WrittenText};
 use hornbook_accounts::changes::{ActContext, IssuedKey, LINK_MILLIS, NewKey, NewOrder};
 use hornbook_accounts::entropy::Entropy;
@@ -36,7 +37,7 @@ pub(super) struct CommandContext<'d> {
     pub(super) accounts: &'d Accounts,
     /// None if no server runs.
     pub(super) reload: Option<&'d Reload>,
-    pub(super) actor: String,
+    pub(super) actor: Actor,
     pub(super) now: Now,
     pub(super) entropy: &'d mut dyn Entropy,
 }
@@ -286,7 +287,7 @@ impl CommandContext<'_> {
             return Ok(self.accounts.account(id, self.now)?.record.id);
         }
         let accounts = self.accounts.accounts(self.now)?;
-        let named = accounts.iter().filter(|view| view.record.name == *text).map(|view| view.record.id);
+        let named = accounts.iter().filter(|view| *view.record.name == **text).map(|view| view.record.id);
         unique_match("account", "name", text, named.collect())
     }
 

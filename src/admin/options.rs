@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hornbook_accounts::Settings;
+use hornbook_accounts::actor::Actor;
 use hornbook_base::clock::Clock;
 
 use crate::state_location::StateLocation;
@@ -14,7 +15,7 @@ pub struct CommandOptions {
     pub settings: Settings,
     pub state: StateLocation,
     /// The actor named in the ledger and in the audit log.
-    pub actor: String,
+    pub actor: Actor,
     /// Print JSON for scripts instead of tables for people.
     pub json: bool,
     pub clock: Arc<dyn Clock>,

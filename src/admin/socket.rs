@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hornbook_accounts::Accounts;
+use hornbook_accounts::actor::Actor;
 use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_base::clock::Clock;
 use serde::{Deserialize, Serialize};
@@ -26,7 +27,7 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Serialize, Deserialize)]
 struct AdminRequest {
-    actor: String,
+    actor: Actor,
     command: AdminCommand,
 }
 
@@ -171,7 +172,7 @@ fn answer(
 }
 
 /// Sends a command to the running server. `None` if there is no server.
-pub(super) fn send_command(data: &Path, actor: &str, command: &AdminCommand) -> Result<Option<Value>, AdminError> {
+pub(super) fn send_command(data: &Path, actor: &Actor, command: &AdminCommand) -> Result<Option<Value>, AdminError> {
     let path = data.join(SOCKET_FILE);
     // There is no socket, or its server is gone.
     let Ok(stream) = UnixStream::connect(&path) else { return Ok(None) };
@@ -179,7 +180,7 @@ pub(super) fn send_command(data: &Path, actor: &str, command: &AdminCommand) -> 
         let path = path.clone();
         move |source| AdminError::Socket { doing, path, source }
     };
-    let request = AdminRequest { actor: actor.to_owned(), command: command.clone() };
+    let request = AdminRequest { actor: actor.clone(), command: command.clone() };
     let mut line = serde_json::to_vec(&request).map_err(|e| failed("write to")(e.into()))?;
     line.push(b'\n');
     (&stream).write_all(&line).map_err(failed("write to"))?;

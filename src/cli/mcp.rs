@@ -12,6 +12,7 @@ use hornbook::api::service::{Service, ServiceParts};
 use hornbook::client::ServerAddress;
 use hornbook::mcp::{Backend, Forward, Local, MCP_PATH, Mcp, serve};
 use hornbook::tls_client::Trust;
+use hornbook_accounts::actor::Actor;
 use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::{ActContext, NewKey};
 use hornbook_accounts::entropy::SystemEntropy;
@@ -148,7 +149,7 @@ impl LocalService {
 }
 
 fn key_of_a_new_account(accounts: &Accounts, clock: &dyn Clock) -> Result<String, Box<dyn Error>> {
-    let act = ActContext { actor: "hornbook mcp".to_owned(), at: clock.now().wall };
+    let act = ActContext { actor: Actor::program("hornbook mcp"), at: clock.now().wall };
     let account = accounts.create_account("standard input".to_owned(), &act)?.id;
     accounts.approve_account(account, &act)?;
     let scopes = ScopeSet::of(&Scope::ALL);

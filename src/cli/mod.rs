@@ -38,6 +38,7 @@ mod update;
 mod verify;
 mod version;
 
+use hornbook_accounts::actor::Actor;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
@@ -85,7 +86,7 @@ struct GlobalOptions {
 
     /// Name that the ledger records as the author of this change [default: operator]
     #[arg(long, global = true, default_value = "operator", hide_default_value = true, value_name = "NAME")]
-    actor: String,
+    actor: Actor,
 
     /// Print JSON instead of text
     #[arg(long, global = true)]

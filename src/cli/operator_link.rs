@@ -7,6 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use hornbook_accounts::Accounts;
+use hornbook_accounts::actor::Actor;
 use hornbook_accounts::changes::ActContext;
 use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::people::LINK_PATH;
@@ -30,7 +31,7 @@ impl OperatorLink {
     /// Creates a new link if there is no operator yet. A terminal shows the link. Other output may
     /// be a log, so it shows only the path of the file.
     pub(super) fn offer(&self, accounts: &Accounts, base_url: &str, at: UnixMillis) -> CommandResult {
-        let act = ActContext { actor: "first start".to_owned(), at };
+        let act = ActContext { actor: Actor::program("first start"), at };
         let Some(token) = accounts.first_operator_link(&act, &mut SystemEntropy)? else {
             self.clear(accounts);
             return Ok(());

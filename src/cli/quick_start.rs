@@ -7,6 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use hornbook::config::{Config, Origin};
+use hornbook_accounts::actor::Actor;
 use hornbook_accounts::changes::ActContext;
 use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::state::create_data_directory;
@@ -64,7 +65,7 @@ fn build_sample(data: &Path) -> CommandResult {
 /// file that only the owner can read.
 fn demo_key(served: &OpenService, data: &Path) -> Result<Option<String>, Box<dyn std::error::Error>> {
     let path = data.join(DEMO_KEY_FILE);
-    let act = ActContext { actor: "quick start".to_owned(), at: served.clock.now().wall };
+    let act = ActContext { actor: Actor::program("quick start"), at: served.clock.now().wall };
     if let Some(issued) = served.accounts.create_demo_account(&act, &mut SystemEntropy)? {
         let key = issued.secret.reveal();
         // A file from an earlier start belongs to state that was deleted.

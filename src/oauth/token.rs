@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hornbook_accounts::actor::Actor;
 use hornbook_accounts::changes::{ActContext, AllowedAgent, IssuedGrant};
 use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::error::ChangeError;
@@ -64,7 +65,7 @@ async fn by_refresh(sign_in: &SignIn, fields: OAuthParameters<'_>, client_id: &s
     let bad = || OAuthError::new(OAuthErrorCode::InvalidGrant, "the refresh token does not work; ask the person again");
     let token = RefreshToken::parse(fields.required("refresh_token")?).ok_or_else(bad)?;
     let (client, at) = (digest_of(client_id), sign_in.service.now().wall);
-    let act = ActContext { actor: AGENT.to_owned(), at };
+    let act = ActContext { actor: Actor::program(AGENT), at };
     let issued =
         sign_in.change(move |accounts| accounts.refresh_grant(&token, client, &act, &mut SystemEntropy)).await?;
     refused_as_bad_grant(issued)?.map(|issued| tokens(&issued, at)).ok_or_else(bad)
@@ -73,7 +74,7 @@ async fn by_refresh(sign_in: &SignIn, fields: OAuthParameters<'_>, client_id: &s
 /// Ends the grant of a token. A token that is unknown or has ended is no error.
 pub(super) async fn revoke(sign_in: &SignIn, fields: OAuthParameters<'_>) -> Result<(), OAuthError> {
     let token = fields.required("token")?.to_owned();
-    let act = ActContext { actor: AGENT.to_owned(), at: sign_in.service.now().wall };
+    let act = ActContext { actor: Actor::program(AGENT), at: sign_in.service.now().wall };
     let ended = sign_in.change(move |accounts| accounts.revoke_grant(&token, &act)).await?;
     ended.map(drop).map_err(|error| OAuthError::unavailable(error.to_string()))
 }

@@ -7,6 +7,7 @@ use ::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use ::http::{HeaderValue, Response, StatusCode};
 use bytes::Bytes;
 use hornbook_accounts::Accounts;
+use hornbook_accounts::actor::Actor;
 use hornbook_accounts::blocking;
 use hornbook_accounts::changes::{ActContext, ReportResult};
 use hornbook_accounts::error::ChangeError;
@@ -91,7 +92,8 @@ impl Webhook {
             let why = "too many notices are waiting; send it again";
             return WebhookOutcome::refused(StatusCode::SERVICE_UNAVAILABLE, "overloaded", why);
         };
-        let (accounts, act) = (Arc::clone(&self.accounts), ActContext { actor: "stripe".to_owned(), at: now.wall });
+        let (accounts, act) =
+            (Arc::clone(&self.accounts), ActContext { actor: Actor::program("stripe"), at: now.wall });
         let reported =
             tokio::task::spawn_blocking(move || blocking::allowed(|| accounts.report_payment(report, &act))).await;
         let about = format!("{} {}", event.kind, event.id);

@@ -1,6 +1,7 @@
 //! A request with its sender, and the check that its form comes from this site.
 
 use ::http::StatusCode;
+use hornbook_accounts::actor::Actor;
 use hornbook_accounts::changes::{ActContext, SignedIn};
 use maud::{Markup, html};
 
@@ -27,11 +28,11 @@ impl<'v> PageRequest<'v> {
         let visitor = Visitor::of(request, shell.service.accounts(), now);
         let mut browser = BrowserCookies::of(request.headers);
         let actor = match &visitor {
-            Visitor::Person(person) => person.account.to_string(),
+            Visitor::Person(person) => person.account.into(),
             Visitor::Anonymous => {
                 // An expired session must not be used to check form tokens.
                 browser.session = None;
-                "visitor".to_owned()
+                Actor::program("visitor")
             }
         };
         Self { request, visitor, browser, act: ActContext { actor, at: now.wall } }

@@ -245,5 +245,5 @@ fn deleting_an_account_needs_password_and_confirmation_and_is_final() {
     assert_eq!(browser.get("/settings").status, 303);
     assert_eq!(browser.sign_in("jane", PASSWORD).status, 422);
     let record = server.accounts.account(account, server.clock.now()).unwrap().record;
-    assert_eq!((record.status, record.name.as_str()), (AccountStatus::Deleted, "deleted"));
+    assert_eq!((record.status, &*record.name), (AccountStatus::Deleted, "deleted"));
 }

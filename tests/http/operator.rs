@@ -124,7 +124,7 @@ fn accounts_are_approved_invited_and_disabled() {
     let link = between(&page, "https://law.example", "<").unwrap().to_owned();
     assert!(Browser::new(&server).get(&link).text().contains("Jo Doe"));
     let acts = server.accounts.acts(50).unwrap();
-    let by_operator = acts.iter().filter(|act| act.actor == own.to_string()).map(|act| act.act.as_str());
+    let by_operator = acts.iter().filter(|act| *act.actor == own.to_string()).map(|act| act.act.as_str());
     let by_operator: Vec<&str> = by_operator.collect();
     assert!(
         by_operator.ends_with(&[
@@ -146,7 +146,7 @@ fn a_snapshot_that_is_refused_is_recorded() {
     assert_eq!(refused.status, 422, "{}", refused.text());
     let last = server.accounts.acts(1).unwrap().remove(0);
     assert_eq!((last.act.as_str(), last.on.as_str()), ("reload refused", "there is no readable snapshot 'nowhere'"));
-    assert_eq!(last.actor, operator.account().to_string());
+    assert_eq!(*last.actor, operator.account().to_string());
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn an_account_is_deleted_only_with_its_id_typed() {
     assert_eq!(delete(&mut operator, &id, &id), 303);
     assert_eq!(status(&server, jane), AccountStatus::Deleted);
     let last = server.accounts.acts(1).unwrap().remove(0);
-    assert_eq!((last.act.as_str(), last.actor), ("account delete", own));
+    assert_eq!((last.act.as_str(), &*last.actor), ("account delete", &*own));
 }
 
 #[test]

@@ -17,6 +17,7 @@ use hornbook::http::{HttpSettings, Mounts, Observers, Proxies, Server, Timeouts}
 use hornbook::log::{Log, LogFormat, RequestLogging};
 use hornbook::metrics::Metrics;
 use hornbook::web_origin::WebOrigin;
+use hornbook_accounts::actor::Actor;
 use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::{ActContext, NewKey};
 use hornbook_accounts::entropy::SystemEntropy;
@@ -263,7 +264,7 @@ impl TestServer {
     }
 
     pub(crate) fn test_act(&self) -> ActContext {
-        ActContext { actor: "test".to_owned(), at: self.clock.now().wall }
+        ActContext { actor: Actor::program("test"), at: self.clock.now().wall }
     }
 
     /// Creates an approved account with this many credits.

@@ -2,7 +2,7 @@
 
 use hornbook_base::clock::UnixMillis;
 
-use super::act::{ActContext, audit, check_amount, check_text, note};
+use super::act::{ActContext, audit, check_amount, note};
 use super::keys::{IssuedKey, KeyOrigin, NewKey, new_key};
 use super::run::{account, last_ids, no_memory_effect, put_account, update_account_after};
 use super::sessions::end_sessions_of;
@@ -21,10 +21,10 @@ use crate::records::{AccountRecord, AccountStatus, LAST_IDS_KEY, put_json};
 use crate::scope::ScopeSet;
 use crate::state::StateTable;
 use crate::tier::Tier;
+use crate::visible_text::VisibleText;
 
 impl Accounts {
     pub fn create_account(&self, name: String, act: &ActContext) -> Result<AccountRecord, ChangeError> {
-        check_text("name", &name)?;
         if name.parse::<AccountId>().is_ok() {
             return Err(ChangeError::Refused(format!("'{name}' is an account id; give a name")));
         }
@@ -129,7 +129,7 @@ pub(super) fn new_account(
     ids.account += 1;
     let record = AccountRecord {
         id: AccountId(ids.account),
-        name,
+        name: VisibleText::new("name", name)?,
         status: AccountStatus::Pending,
         tier: Tier::Free,
         company_formed: false,

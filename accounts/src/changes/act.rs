@@ -1,34 +1,24 @@
-//! The actor and time of a change, its record in the audit log, and limits on typed texts and amounts.
+//! The actor and time of a change, its record in the audit log, and limits on amounts.
 
 use hornbook_base::clock::UnixMillis;
-use hornbook_base::invisible;
 
+use crate::actor::Actor;
 use crate::audit_text::{AuditPart, audit_text};
 use crate::error::ChangeError;
 use crate::ids::Credits;
 use crate::ledger::entry::EntryNote;
 use crate::ledger::poster::LedgerTransaction;
 use crate::records::AuditRecord;
+use crate::visible_text::VisibleText;
 
 /// Larger amounts are typing errors; an entry could not hold much more.
 pub const CREDITS_MAX: u32 = 1_000_000_000;
 
-const NAME_CHARS_MAX: usize = 200;
-
 /// The actor and the time of a change.
 #[derive(Clone, Debug)]
 pub struct ActContext {
-    pub actor: String,
+    pub actor: Actor,
     pub at: UnixMillis,
-}
-
-pub(super) fn check_text(what: &str, text: &str) -> Result<(), ChangeError> {
-    let chars = text.chars().count();
-    if (1..=NAME_CHARS_MAX).contains(&chars) && !text.trim().is_empty() {
-        let fault = invisible::invisible_error(text).map(|fault| ChangeError::Refused(format!("the {what} {fault}")));
-        return fault.map_or(Ok(()), Err);
-    }
-    Err(ChangeError::Refused(format!("the {what} has {chars} characters; give between 1 and {NAME_CHARS_MAX}")))
 }
 
 /// Records an act in the audit log, in the transaction of its change.
@@ -38,7 +28,6 @@ pub(crate) fn audit(
     what: &'static str,
     on: &[&dyn AuditPart],
 ) -> Result<(), ChangeError> {
-    check_text("actor", &act.actor)?;
     let (at, actor) = (act.at.to_string(), act.actor.clone());
     poster.record_act(AuditRecord { at, actor, act: what.to_owned(), on: audit_text(on) });
     Ok(())
@@ -46,9 +35,8 @@ pub(crate) fn audit(
 
 /// The actor and the reason, for the ledger.
 pub(super) fn note(act: &ActContext, reason: String) -> Result<EntryNote, ChangeError> {
-    check_text("actor", &act.actor)?;
-    check_text("reason", &reason)?;
-    Ok(EntryNote { actor: act.actor.clone(), reason })
+    let reason = VisibleText::new("reason", reason)?;
+    Ok(EntryNote { actor: act.actor.clone().into(), reason: reason.into() })
 }
 
 pub(super) fn check_amount(credits: u64) -> Result<Credits, ChangeError> {

@@ -9,6 +9,7 @@ use super::grants::{IssuedGrant, NewGrant, let_in};
 use super::keys::{key, revoke};
 use super::run::no_memory_effect;
 use crate::Accounts;
+use crate::actor::Actor;
 use crate::entropy::Entropy;
 use crate::error::ChangeError;
 use crate::grant::RefreshToken;
@@ -140,7 +141,7 @@ impl Accounts {
                 if made.revoked_at.is_some() {
                     return Ok((None, no_memory_effect()));
                 }
-                let act = ActContext { actor: AGENT.to_owned(), at: now };
+                let act = ActContext { actor: Actor::program(AGENT), at: now };
                 return Ok((None, revoke(poster, made, &act, ", because its code was used again")?));
             }
             if !record.is_waiting(now) {
@@ -149,7 +150,7 @@ impl Accounts {
             let (mut made, mut after) = (None, no_memory_effect());
             if is_proven(&record.allowed) {
                 let wish = record.allowed.grant.clone();
-                let act = ActContext { actor: wish.account.to_string(), at: now };
+                let act = ActContext { actor: wish.account.into(), at: now };
                 let (key, refresh, adds) = let_in(poster, wish, access_digest, unnumbered, &act)?;
                 (made, after) = (Some((key, refresh)), adds);
             }

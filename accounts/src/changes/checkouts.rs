@@ -3,7 +3,7 @@
 
 use hornbook_base::clock::UnixMillis;
 
-use super::act::{ActContext, audit, check_text};
+use super::act::{ActContext, audit};
 use super::orders::random_uuid;
 use super::run::no_memory_effect;
 use crate::Accounts;
@@ -13,6 +13,7 @@ use crate::ids::{AccountId, CheckoutId, OrderId};
 use crate::ledger::poster::LedgerTransaction;
 use crate::records::{CheckoutPage, CheckoutRecord, OrderRecord, Payable, get_json, owned_json, put_json};
 use crate::state::{Index, StateTable};
+use crate::visible_text::VisibleText;
 
 /// A provider's page is open for a day; an older page than this is not handed out any more.
 const PAGE_USED_MILLIS: i64 = 23 * 3_600_000;
@@ -49,7 +50,7 @@ impl Accounts {
 
     /// Stores the page that the provider created.
     pub fn store_checkout_page(&self, id: CheckoutId, page: CheckoutPage) -> Result<CheckoutRecord, ChangeError> {
-        check_text("id of the provider's page", &page.session)?;
+        VisibleText::check("id of the provider's page", &page.session)?;
         self.change(move |poster| {
             let mut record = checkout(poster, id)?.ok_or_else(|| ChangeError::not_found("checkout", id))?;
             record.page.get_or_insert(page);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::act::{ActContext, audit, check_text};
+use super::act::{ActContext, audit};
 use super::orders::{owner_of_order, put_order, random_uuid, tracking_token, unpaid_orders};
 use super::run::{account, no_memory_effect};
 use crate::entropy::Entropy;
@@ -16,6 +16,7 @@ use crate::key::{KeyDigest, LinkToken};
 use crate::records::{DraftRecord, DraftState, OrderRecord, OrderStage, StageReached, get_json, put_json, read_json};
 use crate::sealing::{Owner, SealKey};
 use crate::state::{Index, StateError, StateReader, StateTable, StateWriter};
+use crate::visible_text::VisibleText;
 use crate::{Accounts, formation};
 
 /// The maximum number of open drafts of an account: more than people review in two weeks.
@@ -99,7 +100,7 @@ impl Accounts {
         at: UnixMillis,
         entropy: &mut dyn Entropy,
     ) -> Result<Option<OpenedDraft>, ChangeError> {
-        check_text("entity name", &content.entity_name)?;
+        VisibleText::check("entity name", &content.entity_name)?;
         formation::entity_type(&content.entity_type).map_err(ChangeError::Refused)?;
         formation::state(&content.jurisdiction).map_err(ChangeError::Refused)?;
         let key = self.shared.seal_key(entropy)?;
@@ -232,7 +233,7 @@ impl Accounts {
         Ok(OrderRecord {
             id,
             account: draft.account,
-            entity_name,
+            entity_name: VisibleText::new("entity name", entity_name)?,
             entity_type,
             jurisdiction,
             stages: vec![reached(OrderStage::Details), reached(OrderStage::Payment)],

@@ -5,7 +5,7 @@ use hornbook_base::clock::UnixMillis;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::act::{ActContext, audit, check_text};
+use super::act::{ActContext, audit};
 use super::keys::{KEYS_MAX, KeyOrigin, NewKey, add_after, check_expiry, check_is_live, key, new_key, revoke};
 use super::run::{account, last_ids};
 use crate::Accounts;
@@ -23,6 +23,7 @@ use crate::records::{AccountRecord, AccountStatus, KeyRecord, put_json};
 use crate::scope::ScopeSet;
 use crate::sealing::Owner;
 use crate::state::StateTable;
+use crate::visible_text::VisibleText;
 
 /// How long an access token works.
 pub const ACCESS_MILLIS: i64 = 60 * 60 * 1000;
@@ -148,8 +149,8 @@ pub(super) fn let_in(
     unnumbered: RefreshToken,
     act: &ActContext,
 ) -> Result<(KeyRecord, RefreshToken, AfterCommit), ChangeError> {
-    check_text("name of the agent", &wish.name)?;
-    check_text("address of the agent", &wish.returns_to)?;
+    VisibleText::check("name of the agent", &wish.name)?;
+    VisibleText::check("address of the agent", &wish.returns_to)?;
     check_expiry(wish.limits.expires_at, act.at)?;
     check_is_approved(&account(poster, wish.account)?)?;
     let refresh = unnumbered.of_key(KeyId(last_ids(poster)?.key + 1));

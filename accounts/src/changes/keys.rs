@@ -3,7 +3,7 @@
 
 use hornbook_base::clock::UnixMillis;
 
-use super::act::{ActContext, audit, check_text};
+use super::act::{ActContext, audit};
 use super::run::{account, last_ids};
 use super::watch_records::hand_over_watches;
 use crate::Accounts;
@@ -19,6 +19,7 @@ use crate::ledger::poster::LedgerTransaction;
 use crate::records::{KeyRecord, LAST_IDS_KEY, get_json, put_json};
 use crate::scope::ScopeSet;
 use crate::state::StateTable;
+use crate::visible_text::VisibleText;
 
 /// The maximum number of keys of an account, ended ones included, from which its keys create no further ones, and no
 /// further agent is let in.
@@ -54,7 +55,7 @@ pub struct NewChildKey {
 impl NewChildKey {
     /// Checks what does not depend on the key that creates it. A call that only asks for the price is refused too.
     pub fn check(&self) -> Result<(), ChangeError> {
-        check_text("name", &self.name)
+        VisibleText::check("name", &self.name)
     }
 }
 
@@ -65,7 +66,6 @@ impl Accounts {
         act: &ActContext,
         entropy: &mut dyn Entropy,
     ) -> Result<IssuedKey, ChangeError> {
-        check_text("name", &wish.name)?;
         let secret = PlainKey::generate(wish.kind, entropy).map_err(ChangeError::Entropy)?;
         let (digest, prefix, act) = (secret.digest(), secret.shown_prefix(), act.clone());
         check_expiry(wish.expires_at, act.at)?;
@@ -171,7 +171,7 @@ impl Accounts {
             check_is_live(&old, at)?;
             let wish = NewKey {
                 account: old.account,
-                name: old.name.clone(),
+                name: old.name.to_string(),
                 kind: old.kind,
                 scopes: old.scopes,
                 expires_at: old.expires_at,
@@ -233,7 +233,7 @@ pub(super) fn new_key(
     let record = KeyRecord {
         id: KeyId(ids.key),
         account: wish.account,
-        name: wish.name.clone(),
+        name: VisibleText::new("name", wish.name.as_str())?,
         kind: wish.kind,
         prefix,
         digest,

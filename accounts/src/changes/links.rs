@@ -105,7 +105,7 @@ impl Accounts {
         let Some(record) = record else { return Ok(None) };
         Ok(Some(match directory.register.person(account) {
             Some(person) => LinkView::NewPassword { login: person.login.clone() },
-            None => LinkView::Invited { account, name: record.name },
+            None => LinkView::Invited { account, name: record.name.into() },
         }))
     }
 
@@ -165,7 +165,7 @@ fn make_operator(
     let StoredChoice { login, password, no_key } = chosen;
     let login = login?;
     let mut owner = new_account(poster, login.as_str().to_owned(), act.at)?;
-    let act = ActContext { actor: owner.id.to_string(), ..act.clone() };
+    let act = ActContext { actor: owner.id.into(), ..act.clone() };
     audit(poster, &act, "operator create", &[&owner.id])?;
     let credits = approve(poster, &mut owner, grant, &act)?;
     let (person, key) = new_person(poster, owner.id, login, password, PersonRole::Operator, no_key, &act)?;
@@ -185,7 +185,7 @@ fn set_sign_in(
     chosen: StoredChoice,
     act: &ActContext,
 ) -> Result<(PersonRecord, AfterCommit), ChangeError> {
-    let act = ActContext { actor: id.to_string(), ..act.clone() };
+    let act = ActContext { actor: id.into(), ..act.clone() };
     let StoredChoice { login, password, no_key } = chosen;
     if !account(poster, id)?.status.is_open() {
         return Err(ChangeError::Refused("this account is disabled; ask the operator".to_owned()));

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::act::{ActContext, audit, check_text};
+use super::act::{ActContext, audit};
 use super::payments;
 use super::run::{account, no_memory_effect, put_account, update_account_after};
 use crate::Accounts;
@@ -15,6 +15,7 @@ use crate::ledger::poster::LedgerTransaction;
 use crate::records::{OrderPayment, OrderRecord, OrderStage, Payable, StageReached, get_json, owned_json, put_json};
 use crate::sealing::Owner;
 use crate::state::{Index, StateError, StateTable};
+use crate::visible_text::VisibleText;
 
 /// The details of a formation order that the operator opens.
 #[derive(Clone, Debug)]
@@ -33,7 +34,7 @@ impl Accounts {
         act: &ActContext,
         entropy: &mut dyn Entropy,
     ) -> Result<(OrderRecord, String), ChangeError> {
-        check_text("entity name", &order.entity_name)?;
+        let entity_name = VisibleText::new("entity name", order.entity_name)?;
         let entity_type = formation::entity_type(&order.entity_type).map_err(ChangeError::Refused)?;
         let jurisdiction = formation::state(&order.jurisdiction).map_err(ChangeError::Refused)?;
         let id = OrderId(random_uuid(entropy)?);
@@ -41,7 +42,7 @@ impl Accounts {
         let record = OrderRecord {
             id,
             account: order.account,
-            entity_name: order.entity_name,
+            entity_name,
             entity_type,
             jurisdiction,
             stages: vec![reached(OrderStage::Details, act)],
@@ -96,7 +97,7 @@ impl Accounts {
         act: &ActContext,
     ) -> Result<OrderRecord, ChangeError> {
         if let Some(reference) = &payment_reference {
-            check_text("payment reference", reference)?;
+            VisibleText::check("payment reference", reference)?;
         }
         let act = act.clone();
         self.change(move |poster| {

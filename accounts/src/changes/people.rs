@@ -26,6 +26,7 @@ use crate::people::{Login, Password, PersonRecord, PersonRole, StoredPassword};
 use crate::records::{AccountStatus, KeyRecord, owned_json, put_json};
 use crate::scope::ScopeSet;
 use crate::state::{Index, StateError, StateTable};
+use crate::visible_text::VisibleText;
 
 /// A person who requests an account.
 #[derive(Clone, Debug)]
@@ -99,7 +100,7 @@ impl Accounts {
             owner.signed_up = true;
             put_account(poster, &owner)?;
             // The account itself is the actor.
-            let act = ActContext { actor: owner.id.to_string(), ..act };
+            let act = ActContext { actor: owner.id.into(), ..act };
             audit(poster, &act, "account create", &[&owner.id])?;
             let mut credits = 0;
             if at_once {
@@ -188,7 +189,7 @@ fn delete(poster: &mut LedgerTransaction<'_>, id: AccountId, act: &ActContext) -
         return Err(ChangeError::Refused(message));
     }
     record.status = AccountStatus::Deleted;
-    record.name = DELETED_NAME.to_owned();
+    record.name = VisibleText::shown(DELETED_NAME);
     put_account(poster, &record)?;
     let sessions = end_sessions_of(poster, id)?;
     remove_stored_person(&mut poster.writing, id)?;
@@ -271,7 +272,7 @@ fn revoke_keys(
     let mut keys: Vec<KeyRecord> = owned_json(&poster.writing, Index::Keys, &id)?;
     for key in &mut keys {
         key.revoked_at.get_or_insert(at);
-        key.name = DELETED_NAME.to_owned();
+        key.name = VisibleText::shown(DELETED_NAME);
         forget_watches(poster, key.id)?;
         put_json(&mut poster.writing, StateTable::Keys, &key.id.to_key(), key)?;
     }

@@ -4,7 +4,7 @@ use hornbook_base::clock::UnixMillis;
 use hornbook_base::hex;
 use sha2::{Digest, Sha256};
 
-use super::act::{ActContext, audit, check_amount, check_text, note};
+use super::act::{ActContext, audit, check_amount, note};
 use super::checkouts::{new_checkout_id, open_checkout};
 use super::payments;
 use super::run::{account, last_ids, no_memory_effect, put_account, update_account_after};
@@ -20,6 +20,7 @@ use crate::records::{
 };
 use crate::state::{Index, StateTable};
 use crate::tier::{Pack, PackName};
+use crate::visible_text::VisibleText;
 
 /// The maximum number of purchases of an account that wait for their payment.
 pub const OPEN_PURCHASES_MAX: usize = 10;
@@ -126,7 +127,7 @@ impl Accounts {
         act: &ActContext,
     ) -> Result<PurchaseRecord, ChangeError> {
         if let Some(reference) = &payment_reference {
-            check_text("payment reference", reference)?;
+            VisibleText::check("payment reference", reference)?;
         }
         let act = act.clone();
         self.change(move |poster| {

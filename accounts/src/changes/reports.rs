@@ -6,7 +6,7 @@
 
 use hornbook_base::clock::{MILLIS_PER_DAY, UnixMillis};
 
-use super::act::{ActContext, audit, check_text, note};
+use super::act::{ActContext, audit, note};
 use super::checkouts::{checkout, put_checkout};
 use super::orders::{put_order, settle};
 use super::payments;
@@ -24,6 +24,7 @@ use crate::records::{
     Payable, PaymentEvent, PurchaseStatus, get_json, owned_json, put_json,
 };
 use crate::state::{Index, StateTable};
+use crate::visible_text::VisibleText;
 
 /// A report of a payment provider. Amounts are in the smallest unit of the currency.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -133,7 +134,7 @@ fn apply(
                 let text = format!("it was paid twice, by {paid} and {payment}; refund one of them");
                 return problem(poster, record, act, text);
             }
-            check_text("payment reference", &payment)?;
+            VisibleText::check("payment reference", &payment)?;
             for event in take_early(poster, &payment)? {
                 if let Some(failure) = merge(record, event)?.and_then(Merged::failure) {
                     problem(poster, record, act, failure)?;
@@ -209,7 +210,7 @@ fn merge(record: &mut CheckoutRecord, event: PaymentEvent) -> Result<Option<Merg
     let cents = |amount: u64| u32::try_from(amount).unwrap_or(u32::MAX);
     match event {
         PaymentEvent::RefundFailed { refund, amount, at_sec } => {
-            check_text("refund", &refund)?;
+            VisibleText::check("refund", &refund)?;
             if record.failed_refunds.iter().any(|known| known.id == refund) {
                 return Ok(None);
             }
@@ -218,7 +219,7 @@ fn merge(record: &mut CheckoutRecord, event: PaymentEvent) -> Result<Option<Merg
             Ok(Some(Merged::FailedRefund(what)))
         }
         PaymentEvent::Disputed { dispute, amount, state } => {
-            check_text("dispute", &dispute)?;
+            VisibleText::check("dispute", &dispute)?;
             let state_name = match state {
                 DisputeState::Open => "open",
                 DisputeState::Won => "won",
@@ -247,7 +248,7 @@ fn keep_early(
     event: PaymentEvent,
     at: UnixMillis,
 ) -> Result<(), ChangeError> {
-    check_text("payment reference", payment)?;
+    VisibleText::check("payment reference", payment)?;
     let known: Option<EarlyReports> = get_json(&poster.writing, StateTable::EarlyReports, payment.as_bytes())?;
     let mut early = known.unwrap_or(EarlyReports { at, reports: Vec::new() });
     if early.reports.contains(&event) || early.reports.len() >= EARLY_REPORTS_MAX {

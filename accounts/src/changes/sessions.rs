@@ -91,7 +91,7 @@ impl Accounts {
             last_seen_at: at,
             expires_at: at.plus_millis(self.settings().session_millis),
         };
-        let act = ActContext { actor: account.to_string(), at };
+        let act = ActContext { actor: account.into(), at };
         self.change(move |poster| {
             person_of_proof(poster, proof)?;
             if !account_of(poster, account)?.status.is_open() {

@@ -7,6 +7,7 @@ use super::act::{ActContext, audit};
 use super::run::{account, no_memory_effect, remove_stored_person};
 use super::sessions::end_sessions_of;
 use crate::Accounts;
+use crate::actor::Actor;
 use crate::directory::Directory;
 use crate::error::ChangeError;
 use crate::ids::AccountId;
@@ -45,7 +46,7 @@ impl Accounts {
     }
 
     fn remove_sign_up(&self, id: AccountId, now: UnixMillis) -> Result<(), ChangeError> {
-        let act = ActContext { actor: "system".to_owned(), at: now };
+        let act = ActContext { actor: Actor::program("system"), at: now };
         self.change(move |poster| {
             let record = account(poster, id)?;
             let keys: Vec<KeyRecord> = owned_json(&poster.writing, Index::Keys, &id)?;

@@ -2,7 +2,7 @@
 
 use hornbook_base::clock::UnixMillis;
 
-use super::act::{ActContext, audit, check_text};
+use super::act::{ActContext, audit};
 use super::keys::{check_is_live, key};
 use super::orders::random_uuid;
 use super::run::{last_ids, no_memory_effect};
@@ -13,6 +13,7 @@ use crate::error::ChangeError;
 use crate::ids::{KeyId, WatchId};
 use crate::records::{LAST_IDS_KEY, get_json, owned_json, put_json};
 use crate::state::{Index, StateTable};
+use crate::visible_text::VisibleText;
 use crate::watches::{
     Delivery, DeliveryState, REPORTED_SWAP_KEY, REPORTS_MAX, ReportedSwap, WATCHES_MAX, WatchRecord, WatchReport,
     WatchSubject, WatchWebhook, WebhookPolicy,
@@ -31,9 +32,7 @@ impl Accounts {
         name: Option<String>,
         at: UnixMillis,
     ) -> Result<(WatchRecord, bool), ChangeError> {
-        if let Some(name) = &name {
-            check_text("name", name)?;
-        }
+        let name = name.map(|name| VisibleText::new("name", name)).transpose()?;
         self.change(move |poster| {
             check_is_live(&key(poster, owner)?, at)?;
             let watches: Vec<WatchRecord> = owned_json(&poster.writing, Index::Watches, &owner)?;

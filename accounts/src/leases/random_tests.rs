@@ -12,6 +12,7 @@ use hornbook_base::random::SplitMix64;
 
 use super::journal_writer::JournalWriter;
 use super::shared_memory::{CommitFault, ServerFiles, ServerStorage, SharedMemory};
+use crate::actor::Actor;
 use crate::admission::{PendingDebit, Reservation, Reserved};
 use crate::budget::Budget;
 use crate::changes::{ActContext, NewKey, no_memory_effect};
@@ -72,7 +73,7 @@ impl World {
         let medium: Arc<dyn StateStorage> =
             Arc::new(ServerStorage { memory: memory.clone(), files: ServerFiles::new(&next_id) });
         let accounts = Accounts::start(State::open_medium(&medium).unwrap(), settings, NOW).unwrap();
-        let act = ActContext { actor: "test".to_owned(), at: NOW.wall };
+        let act = ActContext { actor: Actor::program("test"), at: NOW.wall };
         let account = accounts.create_account("test".to_owned(), &act).unwrap().id;
         accounts.approve_account(account, &act).unwrap();
         let credits = Credits([20, 60, 200, 1000][random.index(4)]);

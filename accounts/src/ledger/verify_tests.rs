@@ -9,6 +9,7 @@ use super::block::TailBlock;
 use super::entry::{Draft, Entry, EntryKind, EntryNote, Reference};
 use super::load::{HEAD_KEY, LedgerHead, block_entries, parse_block};
 use super::verify::{VerifyError, VerifyReport, verify_state};
+use crate::actor::Actor;
 use crate::admission::Reserved;
 use crate::budget::Budget;
 use crate::changes::{ActContext, NewKey};
@@ -33,7 +34,7 @@ fn history(data: &Path) -> VerifyReport {
     tariff.free.monthly_units = 100;
     let settings = Settings { tariff, durability: Durability::Window, ..Settings::default() };
     let accounts = Accounts::open(data, settings, clock.now()).unwrap();
-    let act = ActContext { actor: "test".to_owned(), at: clock.now().wall };
+    let act = ActContext { actor: Actor::program("test"), at: clock.now().wall };
     let id = accounts.create_account("test".to_owned(), &act).unwrap().id;
     accounts.approve_account(id, &act).unwrap();
     let bought = accounts.request_purchase(id, PackName::Pro, &act).unwrap();
@@ -217,7 +218,7 @@ fn a_debit_given_back_twice_is_found_even_across_a_roll_up() {
         accounts.verify_ledger().unwrap();
         if roll_up {
             // Enough later entries to fill its block.
-            let act = ActContext { actor: "test".to_owned(), at: clock.now().wall };
+            let act = ActContext { actor: Actor::program("test"), at: clock.now().wall };
             for _ in 0..40 {
                 accounts.grant(OWNER, Credits(1), "x".repeat(200), &act).unwrap();
             }

@@ -1,6 +1,7 @@
 //! Changes by operators: purchases, tiers, grants, keys, orders, roll-ups; and that no change can
 //! break the ledger.
 
+use hornbook_accounts::actor::Actor;
 use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::{ActContext, NewKey, NewOrder};
 use hornbook_accounts::entropy::SeededEntropy;
@@ -86,8 +87,11 @@ fn amounts_out_of_range_are_refused() {
     let id = accounts.create_account("rich".to_owned(), &act).unwrap().id;
     assert!(accounts.approve_account(id, &act).unwrap_err().to_string().contains("and 1000000000 credits"));
     assert!(accounts.request_purchase(id, PackName::Bulk, &act).is_err());
-    for (actor, reason) in [("", "why"), ("who", ""), (&*"x".repeat(201), "why"), ("who", &*"x".repeat(201))] {
-        let act = ActContext { actor: actor.to_owned(), at: now.wall };
+    for actor in ["", " ", &*"x".repeat(201), "jane\u{1b}[2J"] {
+        assert!(actor.parse::<Actor>().is_err(), "{actor:?}");
+    }
+    for reason in ["", &*"x".repeat(201), "because\u{202e}"] {
+        let act = ActContext { actor: "who".parse().unwrap(), at: now.wall };
         assert!(accounts.grant(id, Credits(1), reason.to_owned(), &act).is_err());
     }
     accounts.close();

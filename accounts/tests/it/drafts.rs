@@ -3,6 +3,7 @@
 
 use std::sync::Barrier;
 
+use hornbook_accounts::actor::Actor;
 use hornbook_accounts::changes::{Acceptance, DraftView, OPEN_DRAFTS_MAX, UNPAID_ORDERS_MAX};
 use hornbook_accounts::entropy::SeededEntropy;
 use hornbook_accounts::ids::{AccountId, OrderId};
@@ -40,14 +41,15 @@ fn a_draft_becomes_an_order_that_is_paid_moved_and_completed() {
     );
 
     clock.advance_millis(5000);
-    let operator = hornbook_accounts::changes::ActContext { actor: "jane".to_owned(), at: now_of(&clock).wall };
+    let operator = hornbook_accounts::changes::ActContext { actor: Actor::program("jane"), at: now_of(&clock).wall };
     assert_eq!(accounts.pay_order(id, Some("wire 7".to_owned()), &operator).unwrap().stage(), OrderStage::Setup);
     assert_eq!(accounts.account(owner, now_of(&clock)).unwrap().remaining.allotment, 1000);
     let intake = accounts.order_intake(id, &operator, &mut SeededEntropy(3)).unwrap().unwrap();
     assert_eq!(intake, draft_content("Ondarza Holdings LLC").intake);
     for stage in [OrderStage::FinalReview, OrderStage::Filing, OrderStage::Completed] {
         clock.advance_millis(1000);
-        let operator = hornbook_accounts::changes::ActContext { actor: "jane".to_owned(), at: now_of(&clock).wall };
+        let operator =
+            hornbook_accounts::changes::ActContext { actor: Actor::program("jane"), at: now_of(&clock).wall };
         accounts.advance_order(id, stage, &operator).unwrap();
     }
     assert_eq!(accounts.account(owner, now_of(&clock)).unwrap().remaining.allotment, 5000);
@@ -65,7 +67,7 @@ fn a_draft_becomes_an_order_that_is_paid_moved_and_completed() {
         ("filing", 12, "jane"),
         ("completed", 13, "jane"),
     ];
-    assert_eq!(moves, expected.map(|(stage, at, actor)| (stage, at, actor.to_owned())));
+    assert_eq!(moves, expected.map(|(stage, at, actor)| (stage, at, Actor::program(actor))));
     let tracked = accounts.track_order(id, &token).unwrap().unwrap();
     assert_eq!(tracked.state, OrderStage::Completed);
     assert!(accounts.track_order(id, &token.replace("hb_order_", "hb_ordex_")).unwrap().is_none());

@@ -1,5 +1,6 @@
 //! Agents that people let in: their tokens, what ends them, and that they are keys in all other respects.
 
+use hornbook_accounts::actor::Actor;
 use hornbook_accounts::admission::Reserved;
 use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::{
@@ -279,7 +280,7 @@ fn a_restore_brings_no_ended_grant_back_and_recognizes_a_refreshed_one() {
     accounts.revoke_key(ended.record.id, &act(now_of(&clock))).unwrap();
     drop(accounts);
 
-    let (at, actor, what) = (now_of(&clock).wall.to_string(), "test".to_owned(), "restore".to_owned());
+    let (at, actor, what) = (now_of(&clock).wall.to_string(), Actor::program("test"), "restore".to_owned());
     let record = AuditRecord { at, actor, act: what, on: "the backup".to_owned() };
     let mut shown = Vec::new();
     let confirm = |lines: &[String]| {

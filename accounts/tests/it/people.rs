@@ -203,11 +203,11 @@ fn a_disabled_account_is_signed_out_and_a_deleted_one_never_comes_back() {
     for _ in 0..2 {
         let acts = format!("{:?}", place.accounts().acts(1000).unwrap());
         assert!(acts.contains(&john.account().to_string()) && !acts.contains("john"), "{acts}");
-        assert!(place.accounts().keys(Some(john.account())).iter().all(|key| key.record.name == "deleted"));
+        assert!(place.accounts().keys(Some(john.account())).iter().all(|key| &*key.record.name == "deleted"));
         assert!(place.who(&of_john).is_none() && place.accounts().check_login("john", PASSWORD).is_none());
         assert!(place.accounts().person(john.account()).is_none());
         let record = place.accounts().account(john.account(), now_of(&place.clock)).unwrap().record;
-        assert_eq!((record.status, record.name.as_str()), (AccountStatus::Deleted, "deleted"));
+        assert_eq!((record.status, &*record.name), (AccountStatus::Deleted, "deleted"));
         assert!(place.accounts().keys(Some(john.account())).iter().all(|key| key.record.revoked_at.is_some()));
         assert!(place.accounts().approve_account(john.account(), &act).is_err());
         place.restart();

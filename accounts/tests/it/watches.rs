@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::support::fast_settings;
+use hornbook_accounts::actor::Actor;
 use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::{ActContext, NewKey};
 use hornbook_accounts::entropy::SeededEntropy;
@@ -21,7 +22,7 @@ use hornbook_base::random::SplitMix64;
 const START: UnixMillis = UnixMillis(1_700_000_000_000);
 
 fn act() -> ActContext {
-    ActContext { actor: "test".to_owned(), at: START }
+    ActContext { actor: Actor::program("test"), at: START }
 }
 
 fn settings() -> Settings {

@@ -16,5 +16,5 @@ pub(super) fn read<T: DeserializeOwned>(body: &JsonObject, example: &str) -> Res
 
 /// The context of a change that a key makes.
 pub(super) fn act(call: &MeteredCall<'_>) -> ActContext {
-    ActContext { actor: call.caller.key.to_string(), at: call.now.wall }
+    ActContext { actor: call.caller.key.into(), at: call.now.wall }
 }

@@ -90,7 +90,7 @@ impl KeyReply {
         Self {
             id: record.id.to_string(),
             key: None,
-            name: record.name.clone(),
+            name: record.name.to_string(),
             prefix: record.prefix.clone(),
             scopes: record.scopes,
             created_by: record.parent.map(|parent| parent.to_string()),

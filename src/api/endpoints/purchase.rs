@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use hornbook_accounts::Accounts;
+use hornbook_accounts::actor::Actor;
 use hornbook_accounts::changes::{ActContext, NewPurchase, OPEN_PURCHASES_MAX, OpenedPurchase};
 use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::error::Refusal;
@@ -88,7 +89,8 @@ fn prepare(call: &MeteredCall<'_>) -> Result<PreparedWork, ApiError> {
         retry: call.idempotency_key.map(str::to_owned),
         by_card: cards.is_some(),
     };
-    let (accounts, act) = (Arc::clone(call.accounts), ActContext { actor: "customer".to_owned(), at: call.now.wall });
+    let (accounts, act) =
+        (Arc::clone(call.accounts), ActContext { actor: Actor::program("customer"), at: call.now.wall });
     Ok(PreparedWork::external(move || buy(&accounts, cards.as_deref(), wish, &act)))
 }
 

@@ -143,7 +143,7 @@ impl WatchReply {
             }
         }
         let (id, created_at) = (record.id.to_string(), record.created_at.to_string());
-        Ok(Self { id, name: record.name, created_at, node, citation, search, now })
+        Ok(Self { id, name: record.name.map(String::from), created_at, node, citation, search, now })
     }
 }
 

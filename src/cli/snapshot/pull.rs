@@ -6,6 +6,7 @@ use clap::Args;
 use hornbook::admin::cli::reload_if_running;
 use hornbook::sources::{HttpOrigin, OriginLimits};
 use hornbook::tls_client::Trust;
+use hornbook_accounts::actor::Actor;
 use hornbook_base::clock::{Clock, SystemClock};
 use hornbook_index_build::data_directory::DataDirectory;
 use hornbook_index_build::loss::refuse_loss;
@@ -112,7 +113,7 @@ impl Pull {
         id: &str,
         path: &Path,
         before: Option<&str>,
-        actor: &str,
+        actor: &Actor,
     ) -> CommandResult {
         if let Some(before) = before.filter(|_| !self.accept_loss) {
             refuse_loss(&folder.join("snapshots").join(before), path)?;

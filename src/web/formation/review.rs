@@ -9,6 +9,7 @@
 use std::sync::Arc;
 
 use ::http::{Method, StatusCode};
+use hornbook_accounts::actor::Actor;
 use hornbook_accounts::changes::{Acceptance, ActContext, DraftView};
 use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::error::ChangeError;
@@ -77,7 +78,7 @@ impl ReviewPage {
             return self.not_confirmed(token).await;
         }
         let accounts = Arc::clone(self.service.accounts());
-        let act = ActContext { actor: ACTOR.to_owned(), at: self.service.now().wall };
+        let act = ActContext { actor: Actor::program(ACTOR), at: self.service.now().wall };
         let accepted = self.in_background(move || accounts.accept_draft(&token, &act, &mut SystemEntropy));
         let Acceptance { order, tracking_token, .. } = accepted.await?.ok_or(ReviewError::Gone)?;
         // The person sees the order and its token even if the payment cannot begin.

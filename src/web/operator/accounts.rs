@@ -45,7 +45,7 @@ impl FoundAccounts {
         let mut found: Vec<_> = with_logins
             .filter(|(view, login)| {
                 let id = view.record.id.to_string();
-                let mut names = [Some(view.record.name.as_str()), login.as_deref(), Some(&id)].into_iter().flatten();
+                let mut names = [Some(&*view.record.name), login.as_deref(), Some(&id)].into_iter().flatten();
                 names.any(|name| name.to_lowercase().contains(&folded))
             })
             .collect();

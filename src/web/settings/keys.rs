@@ -42,7 +42,7 @@ pub(super) fn of(accounts: &Accounts, account: AccountId, now: UnixMillis) -> Ve
     let budget = |key: &KeyView| accounts.key_budget(key.record.id, now);
     let shown = shown.into_iter().map(|(key, created_by): (&KeyView, Option<&KeyView>)| ShownKey {
         budget: budget(key),
-        created_by: created_by.map(|creator| creator.record.name.clone()),
+        created_by: created_by.map(|creator| creator.record.name.to_string()),
         has_created: keys.iter().any(|other| other.record.parent == Some(key.record.id)),
         key: key.clone(),
     });

@@ -98,7 +98,7 @@ pub(super) async fn signed_in(
     proof: AuthProof,
     back: Option<&ReturnPath>,
 ) -> Result<MountResponse, PageError> {
-    let (accounts, act) = (shared.accounts(), ActContext { actor: proof.account().to_string(), ..seen.act.clone() });
+    let (accounts, act) = (shared.accounts(), ActContext { actor: proof.account().into(), ..seen.act.clone() });
     if let Some(person) = accounts.person(proof.account()) {
         shared.shell.desk.record_sign_in(seen.request.client, person.login.as_str());
     }

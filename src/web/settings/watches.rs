@@ -76,7 +76,7 @@ fn of_account(accounts: &Accounts, account: AccountId, corpus: &Corpus) -> Resul
     let failed = |error: crate::api::error::ApiError| ChangeError::Refused(error.message);
     let (mut watches, mut reports) = (Vec::new(), Vec::new());
     for view in accounts.keys(Some(account)).into_iter().filter(|view| view.record.revoked_at.is_none()) {
-        let of_program = (view.record.kind != KeyKind::Web).then_some(view.record.name);
+        let of_program = (view.record.kind != KeyKind::Web).then(|| view.record.name.to_string());
         for record in accounts.watches(view.record.id)? {
             watches.push((WatchReply::of(corpus, &pages, record).map_err(failed)?, of_program.clone()));
         }

@@ -18,6 +18,7 @@ use hornbook::http::{Mounts, Observers, Server};
 use hornbook::log::{Log, LogFormat, RequestLogging};
 use hornbook::mcp::{Extras, Mcp, McpMount, RpcError};
 use hornbook_accounts::Accounts;
+use hornbook_accounts::actor::Actor;
 use hornbook_accounts::blocking::forbid_on_this_thread;
 use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::{ActContext, NewKey};
@@ -94,7 +95,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Creates an account and a key with all scopes.
 fn key(accounts: &Accounts, clock: &dyn Clock) -> Result<String, ChangeError> {
-    let act = ActContext { actor: "conformance".to_owned(), at: clock.now().wall };
+    let act = ActContext { actor: Actor::program("conformance"), at: clock.now().wall };
     let account = accounts.create_account("conformance".to_owned(), &act)?.id;
     accounts.approve_account(account, &act)?;
     let scopes = ScopeSet::of(&Scope::ALL);

@@ -5,6 +5,7 @@ pub(crate) mod drafts;
 
 use std::sync::Arc;
 
+use hornbook_accounts::actor::Actor;
 use hornbook_accounts::admission::{MeteringReceipt, Reserved};
 use hornbook_accounts::budget::Budget;
 use hornbook_accounts::changes::{ActContext, NewKey};
@@ -25,7 +26,7 @@ pub(crate) fn clock_at_noon() -> ManualClock {
 }
 
 pub(crate) fn act(now: Now) -> ActContext {
-    ActContext { actor: "test".to_owned(), at: now.wall }
+    ActContext { actor: Actor::program("test"), at: now.wall }
 }
 
 /// The contract's tariff without rate limits, which tests of charging would exceed. Each call waits for the ledger.
