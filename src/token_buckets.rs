@@ -2,13 +2,18 @@
 //!
 //! Each owner has a bucket that holds the calls of one minute and refills steadily. The buckets are
 //! in a table of fixed size. The hash of an owner selects a row of eight buckets. A new owner
-//! replaces the fullest bucket of its row, because that one loses the least information. A
-//! [`SharedBucket`] is one bucket for all.
+//! replaces the fullest bucket of its row, because that one loses the least information.
+//!
+//! A [`ClientRate`] limits an address, the IPv6 network of 48 bits around it and, if there is such a limit, all
+//! clients together.
 
 use std::hash::{BuildHasher, Hash, RandomState};
+use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
 use hornbook_base::clock::SteadyMicros;
+
+use crate::network::ClientNetwork;
 
 const MINUTE_MICROS: u64 = 60 * 1_000_000;
 
@@ -53,22 +58,76 @@ impl<K: Copy + Eq + Hash> TokenBuckets<K> {
 }
 
 /// One bucket for all owners together.
-pub(crate) struct SharedBucket {
+struct SharedBucket {
     per_minute: u32,
     /// When the bucket is full again, in steady microseconds.
     full_at: Mutex<u64>,
 }
 
 impl SharedBucket {
-    pub(crate) fn new(per_minute: u32) -> Self {
+    fn new(per_minute: u32) -> Self {
         Self { per_minute: per_minute.max(1), full_at: Mutex::new(0) }
     }
 
     /// Takes one call from the bucket. The error is the number of seconds to wait.
-    pub(crate) fn take(&self, now: SteadyMicros) -> Result<(), u64> {
+    fn take(&self, now: SteadyMicros) -> Result<(), u64> {
         let mut full_at = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
         *full_at = full_at_after_call(*full_at, self.per_minute, now)?;
         Ok(())
+    }
+}
+
+/// How many times the limit of one address an IPv6 network of 48 bits may use. It contains 65,536 networks that count as
+/// addresses.
+const SITE_FACTOR: u32 = 4;
+
+/// How many times the limit of one address all clients may use together, if they have such a limit.
+const ALL_FACTOR: u32 = 20;
+
+pub(crate) struct ClientRate {
+    per_minute: u32,
+    networks: TokenBuckets<ClientNetwork>,
+    sites: TokenBuckets<ClientNetwork>,
+    all: Option<SharedBucket>,
+}
+
+/// A limit that is exceeded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct RateExceeded {
+    /// The number of requests a minute.
+    pub(crate) limit: u32,
+    /// Whether it is the limit of all clients together.
+    pub(crate) is_of_all: bool,
+    pub(crate) wait_seconds: u64,
+}
+
+impl ClientRate {
+    /// `for_all`: the limit of all clients together, if there is one.
+    pub(crate) fn new(per_minute: u32, for_all: Option<u32>) -> Self {
+        Self {
+            per_minute,
+            networks: TokenBuckets::new(per_minute),
+            sites: TokenBuckets::new(per_minute.saturating_mul(SITE_FACTOR)),
+            all: for_all.map(SharedBucket::new),
+        }
+    }
+
+    /// With a limit for all that is a multiple of that for one address.
+    pub(crate) fn in_proportion(per_minute: u32) -> Self {
+        Self::new(per_minute, Some(per_minute.saturating_mul(ALL_FACTOR)))
+    }
+
+    /// Counts a request.
+    pub(crate) fn take(&self, address: IpAddr, now: SteadyMicros) -> Result<(), RateExceeded> {
+        self.take_for(ClientNetwork::of(address), now)
+    }
+
+    pub(crate) fn take_for(&self, network: ClientNetwork, now: SteadyMicros) -> Result<(), RateExceeded> {
+        let own = self.networks.take(network, now).and_then(|()| self.sites.take(network.site(), now));
+        own.map_err(|wait_seconds| RateExceeded { limit: self.per_minute, is_of_all: false, wait_seconds })?;
+        let Some(all) = &self.all else { return Ok(()) };
+        let of_all = |wait_seconds| RateExceeded { limit: all.per_minute, is_of_all: true, wait_seconds };
+        all.take(now).map_err(of_all)
     }
 }
 
@@ -109,11 +168,20 @@ mod tests {
     }
 
     #[test]
-    fn a_shared_bucket_counts_everybody() {
-        let bucket = SharedBucket::new(30);
-        assert_eq!((0..100).filter(|_| bucket.take(at(0)).is_ok()).count(), 30);
-        assert_eq!(bucket.take(at(0)), Err(2));
-        assert_eq!((0..100).filter(|_| bucket.take(at(2)).is_ok()).count(), 1);
+    fn a_client_has_the_limits_of_its_address_its_site_and_of_all() {
+        let rate = ClientRate::new(30, Some(200));
+        let take = |from: &str, seconds| rate.take(from.parse().unwrap(), at(seconds));
+        let taken = |from: &str, seconds| (0..100).filter(|_| take(from, seconds).is_ok()).count();
+        assert_eq!(taken("192.0.2.1", 0), 30);
+        let exceeded = |limit, is_of_all, wait_seconds| Err(RateExceeded { limit, is_of_all, wait_seconds });
+        assert_eq!(take("192.0.2.1", 0), exceeded(30, false, 2));
+        let of_site: usize = (0..9).map(|network| taken(&format!("2001:db8:1:{network}::1"), 0)).sum();
+        assert_eq!(of_site, 4 * 30);
+        assert_eq!(taken("2001:db8:2::1", 0) + taken("192.0.2.2", 0), 200 - 30 - 4 * 30);
+        assert_eq!(take("192.0.2.3", 0), exceeded(200, true, 1));
+        assert_eq!(taken("192.0.2.4", 60), 30);
+        let without = ClientRate::new(1, None);
+        assert!((0..=255).all(|last| without.take(format!("192.0.2.{last}").parse().unwrap(), at(0)).is_ok()));
     }
 
     #[test]

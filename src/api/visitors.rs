@@ -18,8 +18,7 @@ use ring::hmac;
 use ring::rand::SystemRandom;
 
 use super::error::{ApiError, ErrorCode};
-use crate::network::ClientNetwork;
-use crate::token_buckets::{SharedBucket, TokenBuckets};
+use crate::token_buckets::{ClientRate, RateExceeded};
 
 /// Requests per minute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -33,13 +32,6 @@ pub struct VisitorRates {
     /// Of all visitors together; 0: no limit.
     pub all_searches_per_minute: u32,
 }
-
-/// How many times the limit of one address an IPv6 network of 48 bits may use. It contains 65,536 networks that count as
-/// addresses.
-const SITE_FACTOR: u32 = 4;
-
-/// How many times the limit of one address all visitors may use together, for requests that have no setting.
-const ALL_FACTOR: u32 = 20;
 
 /// Map parts per minute for each address. A map on a large screen needs about twenty parts at each zoom.
 const MAP_PARTS_PER_MINUTE: u32 = 2_400;
@@ -88,43 +80,19 @@ impl VisitorAction {
 
 /// Decides which visitors to admit.
 pub struct Visitors {
-    reads: Option<Rate>,
-    searches: Option<Rate>,
-    completions: Rate,
-    map_parts: Rate,
-    map_pictures: Rate,
+    reads: Option<ClientRate>,
+    searches: Option<ClientRate>,
+    completions: ClientRate,
+    map_parts: ClientRate,
+    map_pictures: ClientRate,
     /// The key that signs map passes. It is random, so a pass is invalid after this process ends.
     pass_key: hmac::Key,
 }
 
-struct Rate {
-    per_minute: u32,
-    networks: TokenBuckets<ClientNetwork>,
-    sites: TokenBuckets<ClientNetwork>,
-    all_per_minute: u32,
-    /// None if only the addresses are limited.
-    all: Option<SharedBucket>,
-}
-
-impl Rate {
-    fn new(per_minute: u32, all_per_minute: u32) -> Self {
-        Self {
-            per_minute,
-            networks: TokenBuckets::new(per_minute),
-            sites: TokenBuckets::new(per_minute.saturating_mul(SITE_FACTOR)),
-            all_per_minute,
-            all: (all_per_minute > 0).then(|| SharedBucket::new(all_per_minute)),
-        }
-    }
-
-    fn unless_zero(per_minute: u32, all_per_minute: u32) -> Option<Self> {
-        (per_minute > 0).then(|| Self::new(per_minute, all_per_minute))
-    }
-
-    /// With a limit for all that is a multiple of that for one address.
-    fn in_proportion(per_minute: u32) -> Self {
-        Self::new(per_minute, per_minute * ALL_FACTOR)
-    }
+/// None if there is no access.
+fn unless_zero(per_minute: u32, all_per_minute: u32) -> Option<ClientRate> {
+    let for_all = (all_per_minute > 0).then_some(all_per_minute);
+    (per_minute > 0).then(|| ClientRate::new(per_minute, for_all))
 }
 
 /// Proof that the operator admits a visitor who is within the limit. It is for one call.
@@ -139,16 +107,16 @@ impl Visitors {
             rates;
         let pass_key = hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new());
         Self {
-            reads: Rate::unless_zero(reads_per_minute, all_reads_per_minute),
-            searches: Rate::unless_zero(searches_per_minute, all_searches_per_minute),
-            completions: Rate::in_proportion(COMPLETIONS_PER_MINUTE),
-            map_parts: Rate::in_proportion(MAP_PARTS_PER_MINUTE),
-            map_pictures: Rate::in_proportion(MAP_PICTURES_PER_MINUTE),
+            reads: unless_zero(reads_per_minute, all_reads_per_minute),
+            searches: unless_zero(searches_per_minute, all_searches_per_minute),
+            completions: ClientRate::in_proportion(COMPLETIONS_PER_MINUTE),
+            map_parts: ClientRate::in_proportion(MAP_PARTS_PER_MINUTE),
+            map_pictures: ClientRate::in_proportion(MAP_PICTURES_PER_MINUTE),
             pass_key: pass_key.expect("the system has random bytes"),
         }
     }
 
-    fn rate(&self, wish: VisitorAction) -> Option<&Rate> {
+    fn rate(&self, wish: VisitorAction) -> Option<&ClientRate> {
         match wish {
             VisitorAction::Read | VisitorAction::Sample | VisitorAction::Map => self.reads.as_ref(),
             VisitorAction::Search => self.searches.as_ref(),
@@ -177,18 +145,18 @@ impl Visitors {
         if !self.is_allowed(wish) {
             return Err(needs_account(wish));
         }
-        self.rate(wish).map_or(Ok(()), |rate| rate.take(wish, address, now))?;
+        self.rate(wish).map_or(Ok(()), |rate| rate.take(address, now)).map_err(|exceeded| too_fast(wish, exceeded))?;
         Ok(VisitorPass { wish })
     }
 
     /// Counts a request for a part of a map against an address.
     pub fn pace_map_part(&self, address: IpAddr, now: SteadyMicros) -> Result<(), ApiError> {
-        self.map_parts.take(VisitorAction::MapPart, address, now)
+        self.map_parts.take(address, now).map_err(|exceeded| too_fast(VisitorAction::MapPart, exceeded))
     }
 
     /// Counts a request for the picture of a whole map against an address.
     pub fn pace_map_picture(&self, address: IpAddr, now: SteadyMicros) -> Result<(), ApiError> {
-        self.map_pictures.take(VisitorAction::MapPart, address, now)
+        self.map_pictures.take(address, now).map_err(|exceeded| too_fast(VisitorAction::MapPart, exceeded))
     }
 
     /// The pass that gives an account access to the parts of a map. The receipt is that of the call for
@@ -215,25 +183,16 @@ fn needs_account(wish: VisitorAction) -> ApiError {
     ApiError::new(ErrorCode::InvalidApiKey, format!("{} needs an account on this server", wish.as_str()))
 }
 
-fn too_fast(wish: VisitorAction, limit: &str, seconds: u64) -> ApiError {
-    let (what, unit) = (wish.as_str(), if seconds == 1 { "second" } else { "seconds" });
-    let message =
-        format!("without an account, {what} is limited to {limit}; try again in {seconds} {unit}, or sign in");
-    ApiError { retry_after_sec: Some(seconds), ..ApiError::new(ErrorCode::RateLimited, message) }
-}
-
-impl Rate {
-    fn take(&self, wish: VisitorAction, address: IpAddr, now: SteadyMicros) -> Result<(), ApiError> {
-        let network = ClientNetwork::of(address);
-        let own = self.networks.take(network, now).and_then(|()| self.sites.take(network.site(), now));
-        own.map_err(|seconds| {
-            too_fast(wish, &format!("{} pages a minute from one address", self.per_minute), seconds)
-        })?;
-        let all = self.all.as_ref().map_or(Ok(()), |all| all.take(now));
-        all.map_err(|seconds| {
-            too_fast(wish, &format!("{} pages a minute for all visitors", self.all_per_minute), seconds)
-        })
-    }
+fn too_fast(wish: VisitorAction, exceeded: RateExceeded) -> ApiError {
+    let RateExceeded { limit, is_of_all, wait_seconds } = exceeded;
+    let what = wish.as_str();
+    let whom = if is_of_all { "for all visitors" } else { "from one address" };
+    let unit = if wait_seconds == 1 { "second" } else { "seconds" };
+    let message = format!(
+        "without an account, {what} is limited to {limit} pages a minute {whom}; try again in {wait_seconds} {unit}, or \
+         sign in"
+    );
+    ApiError { retry_after_sec: Some(wait_seconds), ..ApiError::new(ErrorCode::RateLimited, message) }
 }
 
 impl VisitorPass {

@@ -16,11 +16,12 @@ use tokio::time::{Instant, timeout};
 
 use super::connection_loop::Protocols;
 use super::reply::HttpReply;
-use super::request_stream::{Bodies, ConnectionState, RefusedRequest, RequestStream};
+use super::request_stream::{ConnectionState, RefusedRequest, RequestStream};
 use super::rules::check_http2;
 use super::stream::Stream;
 use super::unread::Shares;
-use super::{App, HttpSettings, proxies};
+use super::proxies::{self, Peer, Proxies};
+use super::{App, HttpSettings};
 use crate::api::error::ApiError;
 use crate::api::unread::{UnreadBytes, UnreadCounter};
 use crate::network::ClientNetwork;
@@ -47,6 +48,7 @@ pub(super) async fn serve(
         protocols: Protocols::new(Arc::clone(&app.observers.clock)),
         limit,
         unread,
+        proxies: Arc::new(settings.proxies.clone()),
         settings,
         app,
     });
@@ -75,16 +77,9 @@ struct Acceptor {
     protocols: Protocols,
     limit: Arc<ConnectionLimit>,
     unread: UnreadBytes<ClientNetwork>,
+    proxies: Arc<Proxies>,
     settings: HttpSettings,
     app: Arc<App>,
-}
-
-/// The remote side of a connection.
-#[derive(Clone, Copy)]
-struct Peer {
-    address: IpAddr,
-    /// Whether it is a trusted proxy, which sends the requests of others.
-    is_proxy: bool,
 }
 
 impl Acceptor {
@@ -92,11 +87,8 @@ impl Acceptor {
         let metrics = &self.app.observers.metrics;
         metrics.connections_accepted.fetch_add(1, Ordering::Relaxed);
         let address = address.ip().to_canonical();
-        let peer = Peer { address, is_proxy: self.settings.proxies.include(address) };
-        let slot = match peer.is_proxy {
-            true => self.limit.open(None),
-            false => self.limit.open(Some(peer.address)),
-        };
+        let peer = Peer::new(address, &self.proxies);
+        let slot = self.limit.open((!peer.is_proxy()).then_some(address));
         // Closed without a response: an error response would cost as much as serving it.
         let Some(slot) = slot else { return metrics.connection_refused("too_many") };
         let acceptor = Arc::clone(self);
@@ -115,12 +107,12 @@ impl Acceptor {
         // Responses are written in one piece: Nagle's algorithm would only delay them.
         let _ = stream.set_nodelay(true);
         let mut announced_slot = None;
-        if peer.is_proxy && proxies.uses_proxy_protocol {
+        if peer.is_proxy() && proxies.uses_proxy_protocol {
             let Ok(Ok(announced)) = timeout(timeouts.head, proxies::read_proxy_header(&mut stream)).await else {
                 return metrics.connection_refused("no_proxy_protocol");
             };
             if let Some(address) = announced {
-                peer = Peer { address, is_proxy: false };
+                peer = Peer::client_at(address);
                 announced_slot = self.limit.open_for(address);
                 if announced_slot.is_none() {
                     return metrics.connection_refused("too_many");
@@ -136,24 +128,20 @@ impl Acceptor {
             },
         };
         // The guard is boxed. Otherwise the future that waits for requests would contain it several times.
-        let bodies = Bodies {
-            room: Arc::clone(&self.app.bodies),
-            peer: peer.address,
-            proxies: peer.is_proxy.then(|| proxies.clone()),
-            kept_path: Arc::clone(&self.app.kept_path),
-        };
-        let guard = Box::new(RequestStream::new(stream, *timeouts, Arc::default(), bodies));
+        let bodies = self.app.bodies.clone();
+        let guard = Box::new(RequestStream::new(stream, *timeouts, Arc::default(), bodies, peer.clone()));
+        let address = peer.address;
         let connection = Arc::new(Connection {
             acceptor: Arc::clone(self),
+            unread: self.unread.of(ClientNetwork::of(address)),
             peer,
-            unread: self.unread.of(ClientNetwork::of(peer.address)),
             state: Arc::clone(guard.state()),
         });
         let service = service_fn(move |request| {
             let connection = Arc::clone(&connection);
             Box::pin(async move { Ok(connection.answer(request).await) })
         });
-        let refuse = |refused: RefusedRequest| self.app.refuse(refused, peer.address);
+        let refuse = |refused: RefusedRequest| self.app.refuse(refused, address);
         let closed = async { drop(closing.changed().await) };
         self.protocols.serve_requests(guard, service, refuse, &metrics.connections_waiting, closed).await;
         drop(announced_slot);
@@ -185,13 +173,14 @@ impl Connection {
     async fn answer(&self, mut request: Request<Incoming>) -> HttpReply {
         let Self { acceptor, peer, unread, state } = self;
         let Acceptor { settings, limit, app, .. } = &**acceptor;
-        let forwarded = peer.is_proxy.then(|| settings.proxies.forwarded_for(request.headers())).flatten();
-        let client = forwarded.unwrap_or(peer.address);
+        let named = peer.client(request.headers());
+        let forwarded = named.filter(|_| peer.is_proxy());
         let slot = forwarded.map(|address| limit.open_for(address));
         let is_one_too_many = matches!(slot, Some(None));
         let mut refused = is_one_too_many.then(ApiError::overloaded);
-        let mut stream = None;
+        let (mut stream, mut room) = (None, None);
         if request.version() == Version::HTTP_2 {
+            room = Some(app.bodies.share(named, request.uri().path()));
             refused = check_http2(&request).err().or(refused);
             name_host(&mut request);
             let stream = stream.insert(state.streams().begin());
@@ -204,7 +193,8 @@ impl Connection {
             None => unread.reserve(),
         };
         let refused = refused.or_else(|| network.is_none().then(|| ApiError::too_much_unread("this address")));
-        let reply = app.handle(request, client, refused).await;
+        let client = named.unwrap_or(peer.address);
+        let reply = app.handle(request, client, room, refused).await;
         let reply = Shares { network, account: None, stream }.keep(reply, &settings.timeouts, state);
         // Only its own bytes count meanwhile, so that the refusals of others at the same address take no room.
         app.delay_refusal(reply.status(), client).await;
@@ -228,10 +218,14 @@ struct ConnectionLimit {
     open: Mutex<OpenConnections>,
 }
 
+/// How many times the limit of one address the addresses of an IPv6 network of 48 bits may have together.
+const SITE_FACTOR: usize = 2;
+
 #[derive(Default)]
 struct OpenConnections {
     all: usize,
     by_client: HashMap<ClientNetwork, usize>,
+    by_site: HashMap<ClientNetwork, usize>,
 }
 
 impl ConnectionLimit {
@@ -257,13 +251,18 @@ impl ConnectionLimit {
     fn take(self: &Arc<Self>, is_connection: bool, address: Option<IpAddr>) -> Option<ConnectionSlot> {
         let client = address.map(ClientNetwork::of);
         let mut open = self.lock();
-        let of_client = client.and_then(|client| open.by_client.get(&client)).copied().unwrap_or(0);
-        if is_connection && open.all >= self.max || of_client >= self.max_per_client {
+        let count = |counts: &HashMap<_, usize>, network| counts.get(&network).copied().unwrap_or(0);
+        let is_refused = client.is_some_and(|client| {
+            count(&open.by_client, client) >= self.max_per_client
+                || count(&open.by_site, client.site()) >= self.max_per_client.saturating_mul(SITE_FACTOR)
+        });
+        if is_refused || is_connection && open.all >= self.max {
             return None;
         }
         open.all += usize::from(is_connection);
         if let Some(client) = client {
-            open.by_client.insert(client, of_client + 1);
+            *open.by_client.entry(client).or_default() += 1;
+            *open.by_site.entry(client.site()).or_default() += 1;
         }
         Some(ConnectionSlot { limit: Arc::clone(self), is_connection, client })
     }
@@ -285,12 +284,16 @@ impl Drop for ConnectionSlot {
         let mut open = self.limit.lock();
         open.all = open.all.saturating_sub(usize::from(self.is_connection));
         let Some(client) = self.client else { return };
-        let left = open.by_client.get(&client).map_or(0, |count| count.saturating_sub(1));
-        match left {
-            0 => open.by_client.remove(&client),
-            left => open.by_client.insert(client, left),
-        };
+        give_back(&mut open.by_client, client);
+        give_back(&mut open.by_site, client.site());
     }
+}
+
+fn give_back(counts: &mut HashMap<ClientNetwork, usize>, network: ClientNetwork) {
+    match counts.get(&network).map_or(0, |count| count.saturating_sub(1)) {
+        0 => counts.remove(&network),
+        left => counts.insert(network, left),
+    };
 }
 
 #[cfg(test)]
@@ -312,6 +315,19 @@ mod tests {
         assert!(limit.open(address("10.0.0.3")).is_none());
         drop(first);
         assert!(limit.open(address("2001:db8::3")).is_some());
+    }
+
+    #[test]
+    fn the_networks_of_one_customer_have_connections_for_two() {
+        let limit = limit(100, 3);
+        let open = |site: &str| -> Vec<ConnectionSlot> {
+            let addresses = (0..18).map(|n| format!("{site}:{}::1", n / 2).parse().unwrap());
+            addresses.filter_map(|address| limit.open(Some(address))).collect()
+        };
+        let mut first = open("2001:db8:1");
+        assert_eq!((first.len(), open("2001:db8:2").len()), (6, 6));
+        first.truncate(2);
+        assert_eq!(open("2001:db8:1").len(), 4);
     }
 
     #[test]

@@ -14,8 +14,9 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use super::connection_loop::Protocols;
+use super::proxies::Peer;
 use super::reply::HttpReply;
-use super::request_stream::{Bodies, RefusedRequest, RequestStream};
+use super::request_stream::{RefusedRequest, RequestStream};
 use super::timeouts::Timeouts;
 use super::{App, answer, needs_newest, no_such_path};
 use crate::api::headers::REQUEST_ID;
@@ -42,9 +43,8 @@ pub(super) async fn serve(listener: TcpListener, app: Arc<App>) {
             continue;
         };
         let (app, protocols) = (Arc::clone(&app), Arc::clone(&protocols));
-        let (room, kept_path) = (Arc::clone(&app.bodies), Arc::clone(&app.kept_path));
-        let bodies = Bodies { room, peer: peer.ip(), proxies: None, kept_path };
-        let guard = Box::new(RequestStream::new(stream, TIMEOUTS, Arc::default(), bodies));
+        let (bodies, peer) = (app.bodies.clone(), Peer::client_at(peer.ip()));
+        let guard = Box::new(RequestStream::new(stream, TIMEOUTS, Arc::default(), bodies, peer));
         tokio::spawn(async move {
             let service = service_fn(|request| {
                 let answer = respond(&app, &request);

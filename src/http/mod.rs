@@ -64,7 +64,7 @@ use http_date::http_date;
 use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, CONNECTION, DATE, HeaderValue, STRICT_TRANSPORT_SECURITY};
 use hyper::http::request::Parts;
-use hyper::{Method, Request, StatusCode, Version};
+use hyper::{Method, Request, StatusCode};
 use tokio::net::{TcpListener, TcpSocket};
 
 use crate::api::body_of_document;
@@ -78,7 +78,7 @@ use crate::api::pinned_snapshot::take_linked;
 use crate::api::service::Service;
 use crate::mount::{ErrorPageInfo, Methods, Mount, MountRequest, bearer, idempotency_key, snapshot_pin};
 use crate::web_origin::{RequestOrigin, WebOrigin};
-use body::BodyBudget;
+use body::{Bodies, BodyShare};
 use cross_origin::Origins;
 use documents::Documents;
 use headers::ListAddress;
@@ -238,8 +238,7 @@ struct App {
     pulls: Option<PathBuf>,
     /// Time limit for the body of a request.
     body_within: Duration,
-    bodies: Arc<BodyBudget>,
-    kept_path: Arc<str>,
+    bodies: Bodies,
     /// The value of `Strict-Transport-Security`, if this server does TLS itself.
     https_only: Option<HeaderValue>,
     draining: AtomicBool,
@@ -264,15 +263,21 @@ impl App {
             refusals: RefusalDelay::new(),
             pulls: settings.pulls.clone(),
             body_within: settings.timeouts.head,
-            bodies: Arc::default(),
-            kept_path: Arc::from(settings.reserved_path),
+            bodies: Bodies::new(settings.reserved_path),
             https_only: https_only(settings),
             draining: AtomicBool::new(false),
             service,
         }
     }
 
-    async fn handle(&self, request: Request<Incoming>, client: IpAddr, refused: Option<ApiError>) -> HttpReply {
+    /// `room` is that of the body, over HTTP/2. Over HTTP/1 the stream has taken it already.
+    async fn handle(
+        &self,
+        request: Request<Incoming>,
+        client: IpAddr,
+        mut room: Option<BodyShare>,
+        refused: Option<ApiError>,
+    ) -> HttpReply {
         let (id, progress) = (self.ids.next(), Progress::default());
         let (head, body) = request.into_parts();
         let origin = RequestOrigin::of(&head.headers);
@@ -286,9 +291,6 @@ impl App {
         });
         let corpus = self.service.corpus();
         // Reads the body even if the request is refused, because over HTTP/1 the next request follows it.
-        // Over HTTP/1 the guard has already taken the room.
-        let mut room = (head.version == Version::HTTP_2)
-            .then(|| self.bodies.share(Some(client), head.uri.path() == &*self.kept_path));
         let bytes_max = rules::body_bytes_max(head.uri.path().as_bytes());
         let body = body::whole(body, bytes_max, self.body_within, room.as_mut()).await;
         let response = match refused.map_or(body, Err) {

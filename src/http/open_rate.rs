@@ -1,36 +1,34 @@
-//! Limits how often one address may request what needs no key: documents, open operations, unknown paths.
+//! Limits how often one address, or the IPv6 network around it, may request what needs no key: documents, open operations,
+//! unknown paths.
 
 use std::net::IpAddr;
 
 use hornbook_base::clock::SteadyMicros;
 
 use crate::api::error::{ApiError, ErrorCode};
-use crate::network::ClientNetwork;
-use crate::token_buckets::TokenBuckets;
+use crate::token_buckets::{ClientRate, RateExceeded};
 
 pub(super) struct OpenRate {
-    per_minute: u32,
-    buckets: TokenBuckets<ClientNetwork>,
+    rate: ClientRate,
 }
 
 impl OpenRate {
     pub(super) fn new(per_minute: u32) -> Self {
-        Self { per_minute, buckets: TokenBuckets::new(per_minute) }
+        Self { rate: ClientRate::new(per_minute, None) }
     }
 
     /// Counts a request from this address, or refuses it.
     pub(super) fn take(&self, address: IpAddr, now: SteadyMicros) -> Result<(), ApiError> {
-        self.buckets.take(ClientNetwork::of(address), now).map_err(|seconds| self.too_fast(seconds))
+        self.rate.take(address, now).map_err(too_fast)
     }
+}
 
-    fn too_fast(&self, seconds: u64) -> ApiError {
-        let message = format!(
-            "this address sent more than {} requests a minute that need no key; try again in {seconds} seconds, and cache \
-             documents by their ETag: they change only with the snapshot",
-            self.per_minute
-        );
-        ApiError { retry_after_sec: Some(seconds), ..ApiError::new(ErrorCode::RateLimited, message) }
-    }
+fn too_fast(RateExceeded { limit, wait_seconds, .. }: RateExceeded) -> ApiError {
+    let message = format!(
+        "this address sent more than {limit} requests a minute that need no key; try again in {wait_seconds} seconds, and \
+         cache documents by their ETag: they change only with the snapshot"
+    );
+    ApiError { retry_after_sec: Some(wait_seconds), ..ApiError::new(ErrorCode::RateLimited, message) }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
 
 use hyper::HeaderMap;
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -28,12 +29,12 @@ pub struct Proxies {
 }
 
 impl Proxies {
-    pub(super) fn include(&self, address: IpAddr) -> bool {
+    fn include(&self, address: IpAddr) -> bool {
         self.networks.iter().any(|network| network.contains(address))
     }
 
     /// The client of a request from a proxy: the last address that is not a trusted proxy, if there is one.
-    pub(super) fn forwarded_for(&self, headers: &HeaderMap) -> Option<IpAddr> {
+    fn forwarded_for(&self, headers: &HeaderMap) -> Option<IpAddr> {
         let values = headers.get_all(FORWARDED_FOR).iter().filter_map(|value| value.to_str().ok());
         let entries: Vec<&str> = values.flat_map(|value| value.split(',')).map(str::trim).collect();
         for entry in entries.iter().rev() {
@@ -44,6 +45,37 @@ impl Proxies {
             }
         }
         None
+    }
+}
+
+/// The remote side of a connection.
+#[derive(Clone, Debug)]
+pub(super) struct Peer {
+    pub(super) address: IpAddr,
+    /// Set if it is a trusted proxy, which sends the requests of others.
+    proxies: Option<Arc<Proxies>>,
+}
+
+impl Peer {
+    pub(super) fn new(address: IpAddr, proxies: &Arc<Proxies>) -> Self {
+        Self { address, proxies: proxies.include(address).then(|| Arc::clone(proxies)) }
+    }
+
+    /// A peer that speaks for itself.
+    pub(super) fn client_at(address: IpAddr) -> Self {
+        Self { address, proxies: None }
+    }
+
+    pub(super) fn is_proxy(&self) -> bool {
+        self.proxies.is_some()
+    }
+
+    /// The client of a request. `None` if a proxy does not name it.
+    pub(super) fn client(&self, headers: &HeaderMap) -> Option<IpAddr> {
+        match &self.proxies {
+            Some(proxies) => proxies.forwarded_for(headers),
+            None => Some(self.address),
+        }
     }
 }
 

@@ -11,14 +11,10 @@ use std::time::Duration;
 use hornbook_base::clock::SteadyMicros;
 use hyper::StatusCode;
 
-use crate::network::ClientNetwork;
-use crate::token_buckets::{SharedBucket, TokenBuckets};
+use crate::token_buckets::ClientRate;
 
 /// Prompt refusals of one address.
 const PROMPT_PER_MINUTE: u32 = 300;
-/// Those of an IPv6 /48 and of all clients together.
-const PROMPT_PER_SITE: u32 = 4 * PROMPT_PER_MINUTE;
-const PROMPT_FOR_ALL: u32 = 20 * PROMPT_PER_MINUTE;
 
 const DELAY: Duration = Duration::from_millis(250);
 
@@ -26,37 +22,24 @@ const DELAY: Duration = Duration::from_millis(250);
 const WAITING_MAX: usize = 4096;
 
 pub(super) struct RefusalDelay {
-    networks: TokenBuckets<ClientNetwork>,
-    sites: TokenBuckets<ClientNetwork>,
-    all: SharedBucket,
+    prompt: ClientRate,
     waiting: AtomicUsize,
 }
 
 impl RefusalDelay {
     pub(super) fn new() -> Self {
-        Self {
-            networks: TokenBuckets::new(PROMPT_PER_MINUTE),
-            sites: TokenBuckets::new(PROMPT_PER_SITE),
-            all: SharedBucket::new(PROMPT_FOR_ALL),
-            waiting: AtomicUsize::new(0),
-        }
+        Self { prompt: ClientRate::in_proportion(PROMPT_PER_MINUTE), waiting: AtomicUsize::new(0) }
     }
 
     /// Waits if the client was refused too often. Only refusals that need no further work are delayed: a caller
     /// with credits who asks for something that does not exist has paid for the next answer.
     pub(super) async fn wait(&self, status: StatusCode, client: IpAddr, now: SteadyMicros) {
-        if !is_delayed(status) || self.is_prompt(ClientNetwork::of(client), now) {
+        if !is_delayed(status) || self.prompt.take(client, now).is_ok() {
             return;
         }
         if let Some(_waiting) = Waiting::begin(&self.waiting) {
             tokio::time::sleep(DELAY).await;
         }
-    }
-
-    fn is_prompt(&self, network: ClientNetwork, now: SteadyMicros) -> bool {
-        self.networks.take(network, now).is_ok()
-            && self.sites.take(network.site(), now).is_ok()
-            && self.all.take(now).is_ok()
     }
 }
 
@@ -102,15 +85,11 @@ mod tests {
     }
 
     #[test]
-    fn refusals_wait_when_an_address_a_site_or_all_have_had_many() {
+    fn refusals_wait_when_an_address_has_had_many() {
         let delay = RefusalDelay::new();
         let refused = |from: &str, now| prompt(&delay, StatusCode::TOO_MANY_REQUESTS, from, 1000, now);
         assert_eq!(refused("192.0.2.1", NOW), PROMPT_PER_MINUTE);
         assert_eq!(refused("192.0.2.2", NOW), PROMPT_PER_MINUTE, "another address");
-        let of_site: u32 = (0..8).map(|network| refused(&format!("2001:db8:1:{network}::1"), NOW)).sum();
-        assert_eq!(of_site, PROMPT_PER_SITE);
-        let of_others: u32 = (0..99).map(|last| refused(&format!("198.51.100.{last}"), NOW)).sum();
-        assert_eq!(of_others, PROMPT_FOR_ALL - 2 * PROMPT_PER_MINUTE - PROMPT_PER_SITE);
         assert_eq!(refused("192.0.2.1", SteadyMicros(NOW.0 + 60_000_000)), PROMPT_PER_MINUTE, "a minute later");
     }
 

@@ -13,7 +13,6 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -25,11 +24,11 @@ use hyper::header::HeaderValue;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
-use super::body::{BodyBudget, BodyShare};
+use super::body::{Bodies, BodyShare};
 use super::chunks::ChunkDecoder;
 use super::frames::FrameWatch;
 use super::head::{BodyLength, Head, WholeHead, method_of};
-use super::proxies::{FORWARDED_FOR, Proxies};
+use super::proxies::{FORWARDED_FOR, Peer};
 use super::streams::{ConnectionUse, Streams};
 use super::timeouts::{TimedStream, Timeouts};
 use crate::api::error::{ApiError, ErrorCode};
@@ -101,32 +100,18 @@ pub(super) struct RequestStream<S> {
     /// The room that the request's body takes, until the request is answered.
     body: Option<BodyShare>,
     bodies: Bodies,
+    peer: Peer,
     /// Whether the current head has its deadline already.
     is_head_timed: bool,
     /// Set over HTTP/2.
     frames: Option<Box<FrameWatch>>,
 }
 
-/// Where the bodies of a connection get their room, and which client they count for.
-pub(super) struct Bodies {
-    pub(super) room: Arc<BodyBudget>,
-    pub(super) peer: IpAddr,
-    /// Set if the peer is a proxy. Then each head names its client.
-    pub(super) proxies: Option<Proxies>,
-    /// Bodies sent to this path may use the additional room.
-    pub(super) kept_path: Arc<str>,
-}
-
-impl Bodies {
-    /// The share of the body that follows a complete head.
-    fn share(&self, head: &[u8]) -> BodyShare {
-        let client = match &self.proxies {
-            Some(proxies) => proxies.forwarded_for(&forwarded(head)),
-            None => Some(self.peer),
-        };
-        let path = head.strip_prefix(b"POST ").and_then(|rest| rest.strip_prefix(self.kept_path.as_bytes()));
-        self.room.share(client, path.is_some_and(|rest| matches!(rest.first(), Some(b' ' | b'?'))))
-    }
+/// The share of the body that follows a complete head.
+fn body_share(bodies: &Bodies, peer: &Peer, head: &[u8]) -> BodyShare {
+    let target = head.split(|byte| *byte == b' ').nth(1).and_then(|target| std::str::from_utf8(target).ok());
+    let path = target.unwrap_or_default().split('?').next().unwrap_or_default();
+    bodies.share(peer.client(&forwarded(head)), path)
 }
 
 /// The headers of a head in which a proxy names the client.
@@ -198,7 +183,7 @@ enum Phase {
 }
 
 impl<S> RequestStream<S> {
-    pub(super) fn new(stream: S, timeouts: Timeouts, state: Arc<ConnectionState>, bodies: Bodies) -> Self {
+    pub(super) fn new(stream: S, timeouts: Timeouts, state: Arc<ConnectionState>, bodies: Bodies, peer: Peer) -> Self {
         Self {
             stream: TimedStream::new(stream, timeouts),
             state,
@@ -214,6 +199,7 @@ impl<S> RequestStream<S> {
             unsent_continue: &[],
             body: None,
             bodies,
+            peer,
             is_head_timed: true,
             frames: None,
         }
@@ -262,7 +248,8 @@ impl<S> RequestStream<S> {
     fn begin_body(&mut self, head: WholeHead) {
         let WholeHead { mut bytes, body, body_bytes_max, expects_continue: is_to_be_asked } = head;
         self.head = Head::default();
-        self.body = (body != BodyLength::Known(0)).then(|| self.bodies.share(&self.buffered[..bytes]));
+        self.body =
+            (body != BodyLength::Known(0)).then(|| body_share(&self.bodies, &self.peer, &self.buffered[..bytes]));
         if is_to_be_asked {
             // Removes the header, because otherwise hyper would send 100 Continue too.
             bytes = replace_header(&mut self.buffered, bytes, b"expect", "");
@@ -523,6 +510,7 @@ mod tests {
 
     use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 
+    use super::super::proxies::Proxies;
     use super::*;
 
     const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -538,7 +526,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let (mut client, server) = duplex(1 << 10);
-            let mut guard = RequestStream::new(server, TIMEOUTS, Arc::default(), bodies());
+            let mut guard = RequestStream::new(server, TIMEOUTS, Arc::default(), Bodies::new("/notices"), peer());
             let post = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{\"a\":";
             client.write_all(post).await.unwrap();
             let early = tokio::time::timeout(Duration::from_millis(20), arrived(&mut guard)).await;
@@ -557,13 +545,12 @@ mod tests {
     #[test]
     fn bodies_through_a_proxy_are_those_of_the_client_that_it_names() {
         let proxies = Proxies { networks: vec!["127.0.0.1".parse().unwrap()], uses_proxy_protocol: false };
-        let bodies = Bodies { proxies: Some(proxies), ..bodies() };
-        let whole = 1 << 20;
-        let fill = |client: &str, path: &str| {
+        let (bodies, proxy) = (Bodies::new("/notices"), Peer::new(peer().address, &Arc::new(proxies)));
+        let fill = |client: &str, path: &str, whole: usize| {
             let head = format!("POST {path} HTTP/1.1\r\nHost: a\r\nX-FORWARDED-For: 10.9.9.9, {client}\r\n\r\n");
             let mut shares = Vec::new();
             for _ in 0..20 {
-                let mut share = bodies.share(head.as_bytes());
+                let mut share = body_share(&bodies, &proxy, head.as_bytes());
                 if share.grow_to(whole).is_err() {
                     break;
                 }
@@ -571,17 +558,16 @@ mod tests {
             }
             shares
         };
-        let first = fill("192.0.2.1", "/a");
+        let first = fill("192.0.2.1", "/a", 1 << 20);
         assert_eq!(first.len(), 10, "a sixth of 64 MB");
-        let others: Vec<_> = (2..9).map(|last| fill(&format!("192.0.2.{last}"), "/a")).collect();
+        let others: Vec<_> = (2..9).map(|last| fill(&format!("192.0.2.{last}"), "/a", 1 << 20)).collect();
         assert_eq!(others.iter().map(Vec::len).sum::<usize>(), 54, "all of the rest");
-        assert!(fill("192.0.2.99", "/noticesx").is_empty());
-        assert_eq!(fill("192.0.2.99", "/notices?x").len(), 1, "room is kept for this path");
+        assert!(fill("192.0.2.99", "/noticesx", 64 << 10).is_empty());
+        assert_eq!(fill("192.0.2.99", "/notices?x", 64 << 10).len(), 2, "room is kept for this path");
     }
 
-    fn bodies() -> Bodies {
-        let peer = IpAddr::from([127, 0, 0, 1]);
-        Bodies { room: Arc::default(), peer, proxies: None, kept_path: Arc::from("/notices") }
+    fn peer() -> Peer {
+        Peer::client_at(std::net::IpAddr::from([127, 0, 0, 1]))
     }
 
     async fn arrived(guard: &mut RequestStream<DuplexStream>) -> Arrived {
@@ -593,7 +579,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let (mut client, server) = duplex(1 << 10);
-            let mut guard = RequestStream::new(server, TIMEOUTS, Arc::default(), bodies());
+            let mut guard = RequestStream::new(server, TIMEOUTS, Arc::default(), Bodies::new("/notices"), peer());
             client.write_all(&[REQUEST, REQUEST].concat()).await.unwrap();
             for left in [REQUEST.len(), 0] {
                 assert!(matches!(arrived(&mut guard).await, Arrived::Request));
@@ -616,7 +602,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
             let (mut client, server) = duplex(1 << 10);
-            let mut guard = RequestStream::new(server, TIMEOUTS, Arc::default(), bodies());
+            let mut guard = RequestStream::new(server, TIMEOUTS, Arc::default(), Bodies::new("/notices"), peer());
             for _ in 0..2 {
                 client.write_all(REQUEST).await.unwrap();
                 assert!(matches!(arrived(&mut guard).await, Arrived::Request));
@@ -639,7 +625,7 @@ mod tests {
                 [(&b"BREW / HTTP/1.1\n"[..], "BREW"), (b"\r\nHEAD / HTTP/9.9\r\n", "HEAD"), (b"\xff \r\n", "-")]
             {
                 let (mut client, server) = duplex(1 << 10);
-                let mut guard = RequestStream::new(server, TIMEOUTS, Arc::default(), bodies());
+                let mut guard = RequestStream::new(server, TIMEOUTS, Arc::default(), Bodies::new("/notices"), peer());
                 client.write_all(bytes).await.unwrap();
                 let Arrived::Refused(refused) = arrived(&mut guard).await else { panic!("{bytes:?} is let in") };
                 assert_eq!((refused.method.as_str(), guard.buffered.capacity()), (method, 0));

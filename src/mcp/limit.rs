@@ -12,20 +12,22 @@ use hornbook_base::clock::Now;
 
 use crate::api::error::{ApiError, ErrorCode};
 use crate::network::ClientNetwork;
-use crate::token_buckets::TokenBuckets;
+use crate::token_buckets::{ClientRate, TokenBuckets};
 
 pub(super) struct FreeMessageLimit {
     per_minute: u32,
-    free: TokenBuckets<RateKey>,
-    /// Counts all requests with a valid key. Paid calls have the limits of their key.
-    keyed: TokenBuckets<RateKey>,
+    /// Messages that cost nothing, without and with a valid key.
+    of_addresses: ClientRate,
+    of_keys: TokenBuckets<KeyId>,
+    /// All requests with a valid key. Paid calls have the limits of their key.
+    keyed: TokenBuckets<KeyId>,
 }
 
 /// How many requests with a valid key are allowed for each message that costs nothing.
 const KEYED_FACTOR: u32 = 10;
 
 /// The key or the address whose messages are counted together.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum RateKey {
     Key(KeyId),
     Address(ClientNetwork),
@@ -40,16 +42,20 @@ impl RateKey {
 
 impl FreeMessageLimit {
     pub(super) fn new(per_minute: u32) -> Self {
-        let keyed = TokenBuckets::new(per_minute.saturating_mul(KEYED_FACTOR));
-        Self { per_minute, free: TokenBuckets::new(per_minute), keyed }
+        Self {
+            per_minute,
+            of_addresses: ClientRate::new(per_minute, None),
+            of_keys: TokenBuckets::new(per_minute),
+            keyed: TokenBuckets::new(per_minute.saturating_mul(KEYED_FACTOR)),
+        }
     }
 
     /// Counts a request before it is read. The error states how long to wait.
     pub(super) fn take_request(&self, sender: RateKey, now: Now) -> Result<(), ApiError> {
         match sender {
-            RateKey::Key(_) => self.rate_error(self.keyed.take(sender, now.steady)),
+            RateKey::Key(key) => self.keyed.take(key, now.steady).map_err(|seconds| self.rate_error(seconds)),
             // Without a valid key nothing is paid for.
-            RateKey::Address(_) => self.rate_error(self.free.take(sender, now.steady)),
+            RateKey::Address(_) => self.take_free(sender, now),
         }
     }
 
@@ -59,17 +65,25 @@ impl FreeMessageLimit {
         if is_first && matches!(sender, RateKey::Address(_)) {
             return Ok(());
         }
-        self.rate_error(self.free.take(sender, now.steady))
+        self.take_free(sender, now)
     }
 
-    fn rate_error(&self, taken: Result<(), u64>) -> Result<(), ApiError> {
-        taken.map_err(|seconds| {
-            let message = format!(
-                "more than {} free messages per minute; try again in {seconds} seconds, and cache lists: they \
-                 change only with the program",
-                self.per_minute
-            );
-            ApiError { retry_after_sec: Some(seconds), ..ApiError::new(ErrorCode::RateLimited, message) }
-        })
+    fn take_free(&self, sender: RateKey, now: Now) -> Result<(), ApiError> {
+        let taken = match sender {
+            RateKey::Key(key) => self.of_keys.take(key, now.steady),
+            RateKey::Address(network) => {
+                self.of_addresses.take_for(network, now.steady).map_err(|exceeded| exceeded.wait_seconds)
+            }
+        };
+        taken.map_err(|seconds| self.rate_error(seconds))
+    }
+
+    fn rate_error(&self, seconds: u64) -> ApiError {
+        let message = format!(
+            "more than {} free messages per minute; try again in {seconds} seconds, and cache lists: they \
+             change only with the program",
+            self.per_minute
+        );
+        ApiError { retry_after_sec: Some(seconds), ..ApiError::new(ErrorCode::RateLimited, message) }
     }
 }
