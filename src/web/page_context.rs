@@ -8,7 +8,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use ::http::Response;
+use ::http::{Response, StatusCode};
 use bytes::Bytes;
 use hornbook_accounts::admission::{MeteringReceipt, PendingDebit};
 use hornbook_accounts::changes::SignedIn;
@@ -116,8 +116,8 @@ pub(super) struct OpenPage<'a> {
     stages: Vec<(&'static str, u32)>,
 }
 
-/// The debits of one page's calls. A page is paid for as a whole: if it fails, all debits are
-/// refunded.
+/// The debits of one page's calls. A page is paid for as a whole: if it is not shown, because it failed, is at another
+/// address or did not change, all debits are refunded.
 #[derive(Clone, Default)]
 pub(super) struct Debits(Arc<Mutex<Vec<PendingDebit>>>);
 
@@ -126,9 +126,9 @@ impl Debits {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(debit.map(|debit| *debit));
     }
 
-    /// Returns the answer. If it is an error, refunds the debits first.
+    /// Returns the answer. If it is no page, refunds the debits first.
     pub(super) async fn settle(self, answer: MountResponse, progress: &Progress) -> MountResponse {
-        if answer.response.status().as_u16() < 400 {
+        if answer.response.status() == StatusCode::OK {
             return answer;
         }
         let debits = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
