@@ -272,7 +272,7 @@ pub enum PurchaseCommand {
     Approve {
         /// The purchase
         purchase: PurchaseId,
-        /// Id of the payment, so that the same payment never counts twice
+        /// Id of the payment, so that the same payment never counts twice; needed if there is a payment page
         #[arg(long)]
         reference: Option<String>,
     },
@@ -323,7 +323,7 @@ pub enum OrderCommand {
     ConfirmPayment {
         /// The order
         order: OrderId,
-        /// Id of the payment, so that the same payment never counts twice
+        /// Id of the payment, so that the same payment never counts twice; needed if there is a payment page
         #[arg(long)]
         reference: Option<String>,
     },

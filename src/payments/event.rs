@@ -1,7 +1,5 @@
 //! Parses Stripe's notices about our payments.
 
-use std::collections::HashMap;
-
 use hornbook_accounts::changes::PaymentReport;
 use hornbook_accounts::ids::CheckoutId;
 use hornbook_accounts::records::{DisputeState, PaymentEvent};
@@ -46,16 +44,12 @@ struct Session {
     payment_intent: Option<ObjectRef>,
     amount_total: Option<u64>,
     currency: Option<String>,
-    #[serde(default)]
-    metadata: HashMap<String, String>,
 }
 
 #[derive(Deserialize)]
 struct StripeCharge {
     payment_intent: Option<ObjectRef>,
     amount_refunded: u64,
-    #[serde(default)]
-    metadata: HashMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -97,7 +91,7 @@ pub(super) fn read(body: &[u8]) -> Option<Event> {
     let meaning = match kind.as_str() {
         "checkout.session.completed" | "checkout.session.async_payment_succeeded" => of_session(data.object, paid)?,
         "checkout.session.async_payment_failed" | "checkout.session.expired" => of_session(data.object, not_paid)?,
-        "charge.refunded" => refunded(typed(data.object)?, created)?,
+        "charge.refunded" => refunded(data.object, created)?,
         "charge.dispute.created" | "charge.dispute.closed" => disputed(typed(data.object)?)?,
         // Accounts with older settings send the first of these.
         "charge.refund.updated" | "refund.updated" | "refund.failed" => refund_changed(typed(data.object)?, created)?,
@@ -110,16 +104,19 @@ fn typed<T: DeserializeOwned>(object: Value) -> Option<T> {
     serde_json::from_value(object).ok()
 }
 
-fn checkout_of(metadata: &HashMap<String, String>) -> Option<CheckoutId> {
-    metadata.get(METADATA_KEY)?.parse().ok()
+/// The checkout in the metadata of an object. Objects of other services have no metadata, or other
+/// entries. They may have any form, so they are recognized before the object is parsed.
+fn checkout_of(object: &Value) -> Option<CheckoutId> {
+    object.get("metadata")?.get(METADATA_KEY)?.as_str()?.parse().ok()
 }
 
 fn of_session(object: Value, read: fn(Session, CheckoutId) -> Option<EventMeaning>) -> Option<EventMeaning> {
+    let Some(checkout) = checkout_of(&object) else { return Some(EventMeaning::Nothing) };
     let session: Session = typed(object)?;
-    match checkout_of(&session.metadata) {
-        Some(checkout) if session.mode == "payment" => read(session, checkout),
-        _ => Some(EventMeaning::Nothing),
+    if session.mode != "payment" {
+        return Some(EventMeaning::Nothing);
     }
+    read(session, checkout)
 }
 
 fn paid(session: Session, checkout: CheckoutId) -> Option<EventMeaning> {
@@ -140,22 +137,28 @@ fn not_paid(session: Session, checkout: CheckoutId) -> Option<EventMeaning> {
     Some(EventMeaning::Report(PaymentReport::NotPaid { checkout, session: session.id }))
 }
 
-fn refunded(charge: StripeCharge, at_sec: i64) -> Option<EventMeaning> {
-    let Some(checkout) = checkout_of(&charge.metadata) else { return Some(EventMeaning::Nothing) };
+fn refunded(object: Value, at_sec: i64) -> Option<EventMeaning> {
+    let Some(checkout) = checkout_of(&object) else { return Some(EventMeaning::Nothing) };
+    let charge: StripeCharge = typed(object)?;
     let payment = charge.payment_intent?.into_id();
     Some(EventMeaning::Report(PaymentReport::Refunded { checkout, payment, amount: charge.amount_refunded, at_sec }))
 }
 
-fn of_payment(payment: String, event: PaymentEvent) -> EventMeaning {
-    EventMeaning::Report(PaymentReport::Event { payment, event })
+/// An event that names only its payment. Our payments always have a payment intent; a charge that
+/// another service made without one is not ours. Stripe would repeat a refused notice for days.
+fn of_payment(payment: Option<ObjectRef>, event: PaymentEvent) -> EventMeaning {
+    match payment {
+        Some(payment) => EventMeaning::Report(PaymentReport::Event { payment: payment.into_id(), event }),
+        None => EventMeaning::Nothing,
+    }
 }
 
 fn refund_changed(refund: Refund, at_sec: i64) -> Option<EventMeaning> {
     if !matches!(refund.status.as_deref(), Some("failed" | "canceled")) {
         return Some(EventMeaning::Nothing);
     }
-    let payment = refund.payment_intent?.into_id();
-    Some(of_payment(payment, PaymentEvent::RefundFailed { refund: refund.id, amount: refund.amount, at_sec }))
+    let event = PaymentEvent::RefundFailed { refund: refund.id, amount: refund.amount, at_sec };
+    Some(of_payment(refund.payment_intent, event))
 }
 
 fn disputed(dispute: Dispute) -> Option<EventMeaning> {
@@ -166,10 +169,9 @@ fn disputed(dispute: Dispute) -> Option<EventMeaning> {
         // An inquiry of the bank: no money moves.
         _ => return Some(EventMeaning::Nothing),
     };
-    let payment = dispute.payment_intent?.into_id();
     // An amount in another currency cannot be compared with our price.
     let amount = (dispute.currency == "usd").then_some(dispute.amount);
-    Some(of_payment(payment, PaymentEvent::Disputed { dispute: dispute.id, amount, state }))
+    Some(of_payment(dispute.payment_intent, PaymentEvent::Disputed { dispute: dispute.id, amount, state }))
 }
 
 #[cfg(test)]
@@ -263,6 +265,34 @@ mod tests {
         for kind in ["charge.refund.updated", "refund.updated", "refund.failed"] {
             assert_eq!((refund(kind, "failed"), refund(kind, "canceled")), (failed.clone(), failed.clone()), "{kind}");
             assert_eq!((refund(kind, "succeeded"), refund(kind, "pending")), (None, None), "{kind}");
+        }
+    }
+
+    /// Other services of the same Stripe account make charges without a payment intent, and objects
+    /// without metadata.
+    #[test]
+    fn foreign_objects_without_a_payment_intent_or_metadata_are_ignored() {
+        let nothing = Some(None);
+        for payment in [json!({}), json!({ "payment_intent": null })] {
+            let with = |more: Value| {
+                let mut object = payment.clone();
+                object.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+                object
+            };
+            let dispute = with(json!({ "id": "dp_1", "amount": 300, "currency": "usd", "status": "lost" }));
+            for kind in ["charge.dispute.created", "charge.dispute.closed"] {
+                assert_eq!(report(kind, &dispute), nothing, "{kind} {dispute}");
+            }
+            let refund = with(json!({ "id": "re_1", "amount": 300, "status": "failed" }));
+            for kind in ["charge.refund.updated", "refund.updated", "refund.failed"] {
+                assert_eq!(report(kind, &refund), nothing, "{kind} {refund}");
+            }
+            let charge = with(json!({ "amount_refunded": 300, "metadata": null }));
+            assert_eq!(report("charge.refunded", &charge), nothing, "{charge}");
+        }
+        for (name, value) in [("metadata", Value::Null), ("metadata", json!({ METADATA_KEY: 17 }))] {
+            let foreign = session(&[(name, value), ("payment_intent", Value::Null), ("amount_total", json!(-5))]);
+            assert_eq!(report("checkout.session.completed", &foreign), nothing, "{foreign}");
         }
     }
 

@@ -253,7 +253,10 @@ fn refunds_and_disputes_take_credits_back_in_any_order() {
     let mut foreign = session.clone();
     foreign["id"] = serde_json::json!("cs_foreign");
     let foreign = stripe.disputed(&foreign, "charge.dispute.created", "needs_response");
-    for notice in [&early, &foreign] {
+    let without_intent =
+        json!({ "id": "dp_9", "payment_intent": null, "amount": 9, "currency": "usd", "status": "lost" });
+    let without_intent = stripe.notice("charge.dispute.closed", &without_intent);
+    for notice in [&early, &foreign, &without_intent] {
         assert_eq!(stripe.send(notice, server.address), 200);
     }
     stripe.deliver(&stripe.refunded(&session, 250), server.address);

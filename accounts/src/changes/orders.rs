@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::act::{ActContext, audit};
-use super::payments;
+use super::payments::{self, ConfirmedByHand};
 use super::run::{account, no_memory_effect, put_account, update_account_after};
 use crate::Accounts;
 use crate::entropy::Entropy;
@@ -12,7 +12,9 @@ use crate::formation;
 use crate::ids::{AccountId, OrderId};
 use crate::key::{KeyDigest, KeyKind, PlainKey};
 use crate::ledger::poster::LedgerTransaction;
-use crate::records::{OrderPayment, OrderRecord, OrderStage, Payable, StageReached, get_json, owned_json, put_json};
+use crate::records::{
+    CheckoutRecord, OrderPayment, OrderRecord, OrderStage, Payable, StageReached, get_json, owned_json, put_json,
+};
 use crate::sealing::Owner;
 use crate::state::{Index, StateError, StateTable};
 use crate::visible_text::VisibleText;
@@ -89,26 +91,26 @@ impl Accounts {
     }
 
     /// Records the payment of an order and moves the order on if it waited for that. The same
-    /// payment reported again changes nothing.
+    /// payment reported again changes nothing. An order with a payment page needs a reference.
     pub fn pay_order(
         &self,
         id: OrderId,
         payment_reference: Option<String>,
         act: &ActContext,
     ) -> Result<OrderRecord, ChangeError> {
-        if let Some(reference) = &payment_reference {
-            VisibleText::check("payment reference", reference)?;
-        }
+        let confirmed = ConfirmedByHand::new(payment_reference)?;
         let act = act.clone();
         self.change(move |poster| {
             let mut record = order(poster, id)?;
             if let Some(payment) = &record.payment {
-                if payment_reference.is_some() && payment.reference == payment_reference {
+                if confirmed.repeats(payment.reference.as_deref()) {
                     return Ok((record, no_memory_effect()));
                 }
                 return Err(ChangeError::Refused(format!("order {id} was already paid, on {}", payment.at)));
             }
-            settle(poster, &mut record, payment_reference, &act)?;
+            let has_page = !owned_json::<CheckoutRecord>(&poster.writing, Index::CheckoutsByOrder, &id)?.is_empty();
+            let reference = confirmed.reference_for(Payable::Order(id), has_page)?;
+            settle(poster, &mut record, reference, &act)?;
             put_order(poster, &record)?;
             audit(poster, &act, "order confirm-payment", &[&id, &" of ", &record.account])?;
             Ok((record, no_memory_effect()))
@@ -153,11 +155,11 @@ impl Accounts {
 pub(super) fn settle(
     poster: &mut LedgerTransaction<'_>,
     record: &mut OrderRecord,
-    reference: Option<String>,
+    reference: String,
     act: &ActContext,
 ) -> Result<(), ChangeError> {
-    payments::count(poster, reference.as_deref(), Payable::Order(record.id))?;
-    record.payment = Some(OrderPayment { at: act.at, actor: act.actor.clone(), reference });
+    payments::count(poster, &reference, Payable::Order(record.id))?;
+    record.payment = Some(OrderPayment { at: act.at, actor: act.actor.clone(), reference: Some(reference) });
     if record.stage() <= OrderStage::Payment {
         record.stages.push(reached(OrderStage::Setup, act));
     }

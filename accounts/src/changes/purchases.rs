@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::act::{ActContext, audit, check_amount, note};
 use super::checkouts::{new_checkout_id, open_checkout};
-use super::payments;
+use super::payments::{self, ConfirmedByHand};
 use super::run::{account, last_ids, no_memory_effect, put_account, update_account_after};
 use crate::Accounts;
 use crate::entropy::Entropy;
@@ -20,7 +20,6 @@ use crate::records::{
 };
 use crate::state::{Index, StateTable};
 use crate::tier::{Pack, PackName};
-use crate::visible_text::VisibleText;
 
 /// The maximum number of purchases of an account that wait for their payment.
 pub const OPEN_PURCHASES_MAX: usize = 10;
@@ -119,24 +118,20 @@ impl Accounts {
     }
 
     /// Records the payment of a purchase. Credits and tier change with it, once. The same payment
-    /// reported again changes nothing.
+    /// reported again changes nothing. A purchase with a payment page needs a reference.
     pub fn pay_purchase(
         &self,
         id: PurchaseId,
         payment_reference: Option<String>,
         act: &ActContext,
     ) -> Result<PurchaseRecord, ChangeError> {
-        if let Some(reference) = &payment_reference {
-            VisibleText::check("payment reference", reference)?;
-        }
+        let confirmed = ConfirmedByHand::new(payment_reference)?;
         let act = act.clone();
         self.change(move |poster| {
             let mut record = purchase(poster, id)?;
             match record.status {
                 PurchaseStatus::Requested => {}
-                PurchaseStatus::Paid
-                    if payment_reference.is_some() && payment_reference == record.payment_reference =>
-                {
+                PurchaseStatus::Paid if confirmed.repeats(record.payment_reference.as_deref()) => {
                     return Ok((record, no_memory_effect()));
                 }
                 status => return Err(refuse_purchase(id, status, "paid")),
@@ -147,7 +142,8 @@ impl Accounts {
                     record.account
                 )));
             }
-            let account = credit(poster, &mut record, payment_reference, &act)?;
+            let reference = confirmed.reference_for(Payable::Purchase(id), record.checkout.is_some())?;
+            let account = credit(poster, &mut record, reference, &act)?;
             let credits = record.credits;
             audit(poster, &act, "purchase approve", &[&id, &" of ", &record.account, &", ", &credits, &" credits"])?;
             Ok((record, update_account_after(account, credits.0.into())))
@@ -251,17 +247,17 @@ fn cancel_if_page_is_closed(
 pub(super) fn credit(
     poster: &mut LedgerTransaction<'_>,
     record: &mut PurchaseRecord,
-    payment_reference: Option<String>,
+    payment_reference: String,
     act: &ActContext,
 ) -> Result<AccountRecord, ChangeError> {
-    payments::count(poster, payment_reference.as_deref(), Payable::Purchase(record.id))?;
+    payments::count(poster, &payment_reference, Payable::Purchase(record.id))?;
     let note = note(act, format!("pack {}", record.pack.tier()))?;
     let (credits, reference) = (i64::from(record.credits.0), Reference::Purchase(record.id));
     let entry = poster.append(Draft::correction(record.account, EntryKind::Purchase, credits, act.at, reference, note));
     record.status = PurchaseStatus::Paid;
     record.settled_at = Some(act.at);
     record.entry = Some(entry.number);
-    record.payment_reference = payment_reference;
+    record.payment_reference = Some(payment_reference);
     put_purchase(poster, record)?;
     let mut account = account(poster, record.account)?;
     account.tier = account.tier.max(record.pack.tier());

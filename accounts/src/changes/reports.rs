@@ -5,6 +5,7 @@
 //! is then made to match. Merging the same report twice changes nothing.
 
 use hornbook_base::clock::{MILLIS_PER_DAY, UnixMillis};
+use serde::{Deserialize, Serialize};
 
 use super::act::{ActContext, audit, note};
 use super::checkouts::{checkout, put_checkout};
@@ -88,7 +89,7 @@ impl Accounts {
                 let PaymentReport::Event { payment, event } = report else {
                     return Ok((ReportResult::Unknown, no_memory_effect()));
                 };
-                keep_early(poster, &payment, event, act.at)?;
+                keep_early_event(poster, &payment, event, act.at)?;
                 return Ok((ReportResult::Kept, no_memory_effect()));
             };
             let before = record.clone();
@@ -135,12 +136,12 @@ fn apply(
                 return problem(poster, record, act, text);
             }
             VisibleText::check("payment reference", &payment)?;
-            for event in take_early(poster, &payment)? {
-                if let Some(failure) = merge(record, event)?.and_then(Merged::failure) {
-                    problem(poster, record, act, failure)?;
+            record.payment = Some(payment.clone());
+            for news in take_early(poster, record, &payment)? {
+                if let Some(text) = text_for_operator(poster, record, &news)? {
+                    problem(poster, record, act, text)?;
                 }
             }
-            record.payment = Some(payment);
             if amount != u64::from(record.amount_cents) || currency != CURRENCY {
                 let (due, of) = (record.amount_cents, CURRENCY);
                 return problem(
@@ -150,7 +151,7 @@ fn apply(
                     format!("{amount} {currency} were paid instead of {due} {of}; refund it"),
                 );
             }
-            paid(poster, record, act)
+            paid(poster, record, &payment, act)
         }
         PaymentReport::NotPaid { session, .. } => {
             if !is_of_page(record, &session) || record.payment.is_some() {
@@ -159,50 +160,82 @@ fn apply(
             not_paid(poster, record, act)
         }
         PaymentReport::Refunded { payment, amount, at_sec, .. } => {
-            if record.payment.as_ref().is_some_and(|paid| *paid != payment) {
-                // It belongs to a second payment, which was reported as a problem when it arrived.
-                return Ok((ReportResult::Known, None));
-            }
             let cents = u32::try_from(amount).unwrap_or(u32::MAX).min(record.amount_cents);
-            if (at_sec, cents) <= (record.refunded_at_sec, record.refunded_cents) {
-                return Ok((ReportResult::Known, None));
+            let total = RefundedTotal { at_sec, cents };
+            match &record.payment {
+                None => {
+                    keep_early_total(poster, &payment, total, act.at)?;
+                    Ok((ReportResult::Kept, None))
+                }
+                Some(paid) if *paid == payment => match merge_total(record, total) {
+                    None => Ok((ReportResult::Known, None)),
+                    Some(news) => reversed(poster, record, act, &news),
+                },
+                // A second payment on the page was reported as a problem when it arrived.
+                Some(_) => match payments::paid_by(poster, &payment)? {
+                    None => Ok((ReportResult::Known, None)),
+                    Some(paid) => {
+                        let what = format!("{cents} cents were refunded");
+                        problem(poster, record, act, to_be_taken_back(&what, &payment, paid))
+                    }
+                },
             }
-            (record.refunded_at_sec, record.refunded_cents) = (at_sec, cents);
-            reversed(poster, record, act, &format!("{cents} of {} cents were refunded", record.amount_cents))
         }
         PaymentReport::Event { event, .. } => match merge(record, event)? {
             None => Ok((ReportResult::Known, None)),
-            Some(Merged::Dispute(what)) => reversed(poster, record, act, &what),
-            Some(Merged::FailedRefund(what)) => {
-                let effect = match record.pays {
-                    Payable::Purchase(_) => reversed(poster, record, act, &what)?.1,
-                    Payable::Order(_) => None,
-                };
-                let (result, _) = problem(poster, record, act, to_be_paid_back(&what))?;
-                Ok((result, effect))
-            }
+            Some(news) => reversed(poster, record, act, &news),
         },
     }
 }
 
-/// The new information of an event, as text.
+/// The new information of a report on a payment, as text.
 enum Merged {
-    Dispute(String),
+    /// Money went back to the payer, or is in dispute, or came back to us.
+    Reversal(String),
     FailedRefund(String),
 }
 
 impl Merged {
-    /// The problem that the operator must solve, if any.
-    fn failure(self) -> Option<String> {
+    fn what(&self) -> &str {
         match self {
-            Self::Dispute(_) => None,
-            Self::FailedRefund(what) => Some(to_be_paid_back(&what)),
+            Self::Reversal(what) | Self::FailedRefund(what) => what,
         }
     }
 }
 
-fn to_be_paid_back(what: &str) -> String {
-    format!("{what}, so the customer keeps what was paid for; pay the money back another way")
+/// The problem that the operator must solve because of a report, if any.
+fn text_for_operator(
+    poster: &LedgerTransaction<'_>,
+    record: &CheckoutRecord,
+    news: &Merged,
+) -> Result<Option<String>, ChangeError> {
+    let what = match (news, record.pays) {
+        (Merged::FailedRefund(what), _) => {
+            let end = "so the customer keeps what was paid for; pay the money back another way";
+            return Ok(Some(format!("{what}, {end}")));
+        }
+        (Merged::Reversal(what), Payable::Order(_)) => return Ok(Some(what.clone())),
+        (Merged::Reversal(what), Payable::Purchase(_)) => what,
+    };
+    let payment = payment_of(record);
+    let paid = payments::paid_by(poster, payment)?.filter(|paid| *paid != record.pays);
+    Ok(paid.map(|paid| to_be_taken_back(what, payment, paid)))
+}
+
+/// What the operator should do when money of a payment goes back that an operator used for something
+/// other than what it was made for.
+fn to_be_taken_back(what: &str, payment: &str, paid: Payable) -> String {
+    let paid = payments::named(paid);
+    format!("{what}, but payment {payment} was used for {paid}; take back by hand what it gave")
+}
+
+/// Records the total that went back to the payer. None if a later total was known.
+fn merge_total(record: &mut CheckoutRecord, total: RefundedTotal) -> Option<Merged> {
+    if total <= (RefundedTotal { at_sec: record.refunded_at_sec, cents: record.refunded_cents }) {
+        return None;
+    }
+    (record.refunded_at_sec, record.refunded_cents) = (total.at_sec, total.cents);
+    Some(Merged::Reversal(format!("{} of {} cents were refunded", total.cents, record.amount_cents)))
 }
 
 /// Records an event of a checkout's payment. None if the event was known.
@@ -235,35 +268,91 @@ fn merge(record: &mut CheckoutRecord, event: PaymentEvent) -> Result<Option<Merg
                     record.disputes.push(DisputeRecord { id: dispute, cents, state });
                 }
             }
-            Ok(Some(Merged::Dispute(what)))
+            Ok(Some(Merged::Reversal(what)))
         }
     }
 }
 
-/// Keeps an event of a payment that is not known yet, or that is not ours: the provider sends the
-/// notices of other services to every listener.
+/// A total of refunds by the provider's clock. The later one counts, and of the same second the larger.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RefundedTotal {
+    at_sec: i64,
+    cents: u32,
+}
+
+/// What is kept of a payment until the payment is reported.
+#[derive(Serialize, Deserialize)]
+struct KeptReports {
+    #[serde(flatten)]
+    events: EarlyReports,
+    /// Kept by payment, not in the checkout: a page may be paid twice, and only one payment counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    refunded: Option<RefundedTotal>,
+}
+
+/// Changes what is kept of a payment that is not known yet, or that is not ours.
 fn keep_early(
+    poster: &mut LedgerTransaction<'_>,
+    payment: &str,
+    at: UnixMillis,
+    change: impl FnOnce(&mut KeptReports) -> bool,
+) -> Result<(), ChangeError> {
+    VisibleText::check("payment reference", payment)?;
+    let known: Option<KeptReports> = get_json(&poster.writing, StateTable::EarlyReports, payment.as_bytes())?;
+    let nothing = || KeptReports { events: EarlyReports { at, reports: Vec::new() }, refunded: None };
+    let mut kept = known.unwrap_or_else(nothing);
+    if !change(&mut kept) {
+        return Ok(());
+    }
+    kept.events.at = at;
+    Ok(put_json(&mut poster.writing, StateTable::EarlyReports, payment.as_bytes(), &kept)?)
+}
+
+/// Keeps an event. It may be of another service: the provider sends the notices of all services to
+/// every listener.
+fn keep_early_event(
     poster: &mut LedgerTransaction<'_>,
     payment: &str,
     event: PaymentEvent,
     at: UnixMillis,
 ) -> Result<(), ChangeError> {
-    VisibleText::check("payment reference", payment)?;
-    let known: Option<EarlyReports> = get_json(&poster.writing, StateTable::EarlyReports, payment.as_bytes())?;
-    let mut early = known.unwrap_or(EarlyReports { at, reports: Vec::new() });
-    if early.reports.contains(&event) || early.reports.len() >= EARLY_REPORTS_MAX {
-        return Ok(());
-    }
-    early.at = at;
-    early.reports.push(event);
-    Ok(put_json(&mut poster.writing, StateTable::EarlyReports, payment.as_bytes(), &early)?)
+    keep_early(poster, payment, at, |kept| {
+        let is_new = !kept.events.reports.contains(&event) && kept.events.reports.len() < EARLY_REPORTS_MAX;
+        if is_new {
+            kept.events.reports.push(event);
+        }
+        is_new
+    })
 }
 
-fn take_early(poster: &mut LedgerTransaction<'_>, payment: &str) -> Result<Vec<PaymentEvent>, ChangeError> {
-    let known: Option<EarlyReports> = get_json(&poster.writing, StateTable::EarlyReports, payment.as_bytes())?;
-    let Some(early) = known else { return Ok(Vec::new()) };
+fn keep_early_total(
+    poster: &mut LedgerTransaction<'_>,
+    payment: &str,
+    total: RefundedTotal,
+    at: UnixMillis,
+) -> Result<(), ChangeError> {
+    keep_early(poster, payment, at, |kept| {
+        let is_new = kept.refunded < Some(total);
+        kept.refunded = kept.refunded.max(Some(total));
+        is_new
+    })
+}
+
+/// Merges what was kept of the payment into the record of its checkout.
+fn take_early(
+    poster: &mut LedgerTransaction<'_>,
+    record: &mut CheckoutRecord,
+    payment: &str,
+) -> Result<Vec<Merged>, ChangeError> {
+    let known: Option<KeptReports> = get_json(&poster.writing, StateTable::EarlyReports, payment.as_bytes())?;
+    let Some(kept) = known else { return Ok(Vec::new()) };
     poster.writing.remove(StateTable::EarlyReports, payment.as_bytes())?;
-    Ok(early.reports)
+    let mut news: Vec<Merged> = kept.refunded.and_then(|total| merge_total(record, total)).into_iter().collect();
+    for event in kept.events.reports {
+        news.extend(merge(record, event)?);
+    }
+    Ok(news)
 }
 
 /// Whether the report is about the page of this checkout. The provider created one page for it; a
@@ -289,26 +378,27 @@ fn problem(
 fn paid(
     poster: &mut LedgerTransaction<'_>,
     record: &mut CheckoutRecord,
+    payment: &str,
     act: &ActContext,
 ) -> Result<(ReportResult, AccountEffect), ChangeError> {
-    if let Some(result) = already_counted(poster, record, act)? {
+    if let Some(result) = already_counted(poster, record, payment, act)? {
         return Ok(result);
     }
     let id = match record.pays {
         Payable::Purchase(id) => id,
-        Payable::Order(id) => return order_paid(poster, record, id, act),
+        Payable::Order(id) => return order_paid(poster, record, id, payment, act),
     };
     let mut bought = purchase(poster, id)?;
     if account(poster, bought.account)?.status == AccountStatus::Deleted {
-        let text = format!("it was paid by {}, but the account is deleted; refund it", payment_of(record));
+        let text = format!("it was paid by {payment}, but the account is deleted; refund it");
         return problem(poster, record, act, text);
     }
     if matches!(bought.status, PurchaseStatus::Paid | PurchaseStatus::Refunded) {
-        let text = format!("it was paid by {}, but it was already marked as paid; refund it", payment_of(record));
+        let text = payments::paid_before(payment, bought.payment_reference.as_deref());
         return problem(poster, record, act, text);
     }
     // Also if it was cancelled meanwhile, because the money has arrived.
-    let account = credit(poster, &mut bought, record.payment.clone(), act)?;
+    let account = credit(poster, &mut bought, payment.to_owned(), act)?;
     audit(poster, act, "purchase paid", &[&id, &" of ", &bought.account, &", ", &bought.credits, &" credits"])?;
     // Applies refunds and disputes that were reported before the payment.
     let back = reverse(poster, record, id, act, "reported before the payment")?;
@@ -319,18 +409,19 @@ fn order_paid(
     poster: &mut LedgerTransaction<'_>,
     record: &mut CheckoutRecord,
     id: OrderId,
+    payment: &str,
     act: &ActContext,
 ) -> Result<(ReportResult, AccountEffect), ChangeError> {
     let found: Option<OrderRecord> = get_json(&poster.writing, StateTable::Orders, id.0.as_bytes())?;
     let Some(mut ordered) = found else {
-        let text = format!("it was paid by {}, but the order was discarded; refund it", payment_of(record));
+        let text = format!("it was paid by {payment}, but the order was discarded; refund it");
         return problem(poster, record, act, text);
     };
-    if ordered.payment.is_some() {
-        let text = format!("it was paid by {}, but it was already paid; refund it", payment_of(record));
+    if let Some(before) = &ordered.payment {
+        let text = payments::paid_before(payment, before.reference.as_deref());
         return problem(poster, record, act, text);
     }
-    settle(poster, &mut ordered, record.payment.clone(), act)?;
+    settle(poster, &mut ordered, payment.to_owned(), act)?;
     put_order(poster, &ordered)?;
     audit(poster, act, "order paid", &[&id, &" of ", &ordered.account])?;
     Ok((ReportResult::Applied, None))
@@ -342,10 +433,10 @@ fn order_paid(
 fn already_counted(
     poster: &mut LedgerTransaction<'_>,
     record: &mut CheckoutRecord,
+    payment: &str,
     act: &ActContext,
 ) -> Result<Option<(ReportResult, AccountEffect)>, ChangeError> {
-    let Some(payment) = record.payment.clone() else { return Ok(None) };
-    match payments::paid_by(poster, &payment)? {
+    match payments::paid_by(poster, payment)? {
         None => Ok(None),
         Some(paid) if paid == record.pays => {
             let Payable::Purchase(id) = paid else { return Ok(Some((ReportResult::Known, None))) };
@@ -354,7 +445,7 @@ fn already_counted(
                 back => Ok(Some((ReportResult::Applied, Some((account(poster, record.account)?, back))))),
             }
         }
-        Some(paid) => problem(poster, record, act, payments::already_paid(&payment, paid)).map(Some),
+        Some(paid) => problem(poster, record, act, payments::already_paid(payment, paid)).map(Some),
     }
 }
 
@@ -380,12 +471,18 @@ fn reversed(
     poster: &mut LedgerTransaction<'_>,
     record: &mut CheckoutRecord,
     act: &ActContext,
-    why: &str,
+    news: &Merged,
 ) -> Result<(ReportResult, AccountEffect), ChangeError> {
-    let Payable::Purchase(id) = record.pays else { return problem(poster, record, act, why.to_owned()) };
-    let credits = reverse(poster, record, id, act, why)?;
+    let credits = match record.pays {
+        Payable::Purchase(id) => reverse(poster, record, id, act, news.what())?,
+        Payable::Order(_) => 0,
+    };
     let effect = if credits == 0 { None } else { Some((account(poster, record.account)?, credits)) };
-    Ok((ReportResult::Applied, effect))
+    let result = match text_for_operator(poster, record, news)? {
+        Some(text) => problem(poster, record, act, text)?.0,
+        None => ReportResult::Applied,
+    };
+    Ok((result, effect))
 }
 
 /// Makes the ledger match the part of the payment that is still ours. Returns what the wallet
