@@ -17,7 +17,7 @@ KILLS ?= 1000
 # How often each command on snapshots is killed; the tests do it 12 times.
 SNAPSHOT_KILLS ?= 100
 
-# How many random histories of payments are compared with the model; the tests compare 400.
+# How many random histories of payments are compared with the model; the tests compare 250.
 PAYMENTS ?= 10000
 
 # How many power cuts of the state file are tried; the tests try 20,000.
@@ -30,6 +30,9 @@ POSTGRES_SECONDS ?= 60
 # How long everything around three servers, two databases and haproxy is broken; below 120 seconds, each kind once.
 MINUTES ?= 30
 BOXES_SECONDS ?= $(shell expr $(MINUTES) '*' 60)
+
+# The database of known faults that 'make advisories' reads.
+ADVISORY_DB ?= https://github.com/RustSec/advisory-db
 
 # What 'make dist' makes programs for.
 DIST_TARGETS ?= x86_64-unknown-linux-musl aarch64-unknown-linux-musl
@@ -48,11 +51,12 @@ install = PATH=$$PATH:/usr/sbin; packages=; for pair in $(1); do command -v $${p
 # PostgreSQL's own programs are on no path.
 install-postgresql = [ -n "$$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ] || { $(call install,initdb:postgresql); }
 
-.PHONY: help fuzz deny minisign attack small-box kills snapshot-kills power-cuts lease-runs bench-leases postgres deploy-check many-boxes dist first-steps arm64-kernels payments slow-clients smuggling unit-score documents known-words naics model no-encoder quality words conformance browser lighthouse bench-corpus
+.PHONY: help fuzz deny advisories minisign attack small-box kills snapshot-kills power-cuts lease-runs bench-leases postgres deploy-check many-boxes dist first-steps arm64-kernels payments slow-clients smuggling unit-score documents known-words naics model no-encoder quality words conformance browser lighthouse bench-corpus
 
 help:
 	@echo 'make fuzz          fuzz FUZZ_TARGETS (every one) for FUZZ_SECONDS ($(FUZZ_SECONDS)) each, from seeds out of the tests'
 	@echo 'make deny          check licences, bans and sources of dependencies; installs cargo-deny'
+	@echo 'make advisories    fetch the known faults of packages that tests/tidy compares the lock files with, from the RustSec advisory database'
 	@echo 'make minisign      compare keys and signatures of packs with those of minisign; installs it from Debian'
 	@echo 'make attack        flood every way into a server while a client that pays searches on, and judge what it feels; ATTACK_TLS=1 over TLS'
 	@echo 'make kills         kill the server KILLS ($(KILLS)) times under 16 programs, agents and readers of pages at once'
@@ -96,6 +100,11 @@ deny:
 	command -v cargo-deny >/dev/null || cargo install --locked cargo-deny
 	cargo deny check licenses bans sources
 
+advisories:
+	rm -rf target/advisory-db && git clone --quiet --depth 1 $(ADVISORY_DB) target/advisory-db
+	day=$$(git -C target/advisory-db log -1 --format=%cs) \
+	&& python3 tests/tidy/advisories.py target/advisory-db "$$day" > target/advisories.tsv && mv target/advisories.tsv tests/tidy/advisories.tsv
+
 minisign:
 	$(call install,minisign)
 	HORNBOOK_TEST_MINISIGN=required cargo test --package hornbook-pack -- --nocapture minisign_verifies
@@ -118,7 +127,7 @@ snapshot-kills:
 	HORNBOOK_TEST_SNAPSHOT_KILLS=$(SNAPSHOT_KILLS) cargo test --workspace --test cli -- --nocapture killed_at_any_moment
 
 payments:
-	HORNBOOK_TEST_PAYMENTS=$(PAYMENTS) cargo test --test payments nothing_differs
+	HORNBOOK_TEST_PAYMENTS=$(PAYMENTS) cargo test --workspace --test payments nothing_differs
 
 power-cuts:
 	HORNBOOK_TEST_CUTS=$(CUTS) cargo test --package hornbook-accounts --test it power_cuts

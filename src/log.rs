@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use hornbook_base::clock::UnixMillis;
 use hornbook_base::decimal;
+use hornbook_base::invisible::{escaped, escaped_json};
 use serde_json::Value;
 
 /// The maximum number of lines in the queue.
@@ -209,7 +210,7 @@ impl LogLine {
             Value::String(text) => self.text(name, text),
             value => {
                 self.name(name);
-                let _ = write!(self.text, "{value}");
+                self.text.push_str(&escaped_json(&value.to_string()));
             }
         }
     }
@@ -230,15 +231,16 @@ impl LogLine {
                 self.text.push_str(part);
             }
         } else {
-            let _ = write!(self.text, "{}", Value::from(text));
+            self.text.push_str(&escaped_json(&Value::from(text).to_string()));
         }
     }
 }
 
-/// Replaces control characters, so that text from outside cannot start a new line.
+/// Replaces line breaks and hidden characters, so that text from outside cannot start a new line, reverse
+/// the line or control the terminal.
 fn one_line(text: &str) -> Cow<'_, str> {
-    let is_wild = |c: char| c.is_control();
-    if text.contains(is_wild) { text.replace(is_wild, " ").into() } else { text.into() }
+    const BREAKS: &[char] = &['\n', '\r', '\t'];
+    if text.contains(BREAKS) { escaped(&text.replace(BREAKS, " ")).into_owned().into() } else { escaped(text) }
 }
 
 fn is_plain(byte: u8) -> bool {
@@ -249,6 +251,7 @@ fn is_plain(byte: u8) -> bool {
 mod tests {
     use std::sync::{Arc, Mutex};
 
+    use hornbook_base::invisible::is_hidden;
     use serde_json::json;
 
     use super::*;
@@ -285,6 +288,32 @@ mod tests {
         assert_eq!(json.lines().count(), 1);
         let line: Value = serde_json::from_str(&json).unwrap();
         assert_eq!((&line["message"], &line["why"]), (&json!("answered\nnot"), &json!("a \"b\"\nc")));
+    }
+
+    /// A log that is read on a terminal must not obey what a client sent.
+    #[test]
+    fn hidden_characters_are_escaped() {
+        let sent = "a\u{202e}b\u{9b}c\u{1b}[2J\u{7f}\u{200b}";
+        let line = |form| {
+            let memory = Memory::default();
+            let log = Log::start(form, memory.clone());
+            let fields = [("text", json!(sent)), ("list", json!([sent, { "name": sent }]))];
+            log.write(UnixMillis(0), LogLevel::Info, sent, &fields);
+            log.flush();
+            String::from_utf8(memory.0.lock().unwrap().clone()).unwrap()
+        };
+        for form in [LogFormat::Text, LogFormat::Json] {
+            let line = line(form);
+            assert!(!line.trim_end_matches('\n').contains(is_hidden), "{form:?}: {line:?}");
+        }
+        let text = line(LogFormat::Text);
+        assert!(text.contains(" a<U+202E>b<U+009B>c<U+001B>[2J<U+007F><U+200B> text="), "{text}");
+        assert!(text.contains(r#" text="a\u202eb\u009bc\u001b[2J\u007f\u200b" "#), "{text}");
+        let json: Value = serde_json::from_str(&line(LogFormat::Json)).unwrap();
+        assert_eq!(
+            (&json["message"], &json["text"], &json["list"][1]["name"]),
+            (&json!(sent), &json!(sent), &json!(sent))
+        );
     }
 
     #[test]

@@ -10,7 +10,8 @@ use crate::error::ChangeError;
 
 const CHARS_MAX: usize = 200;
 
-/// One line of 1 to 200 characters that are all visible, so that it cannot look like another text or control a terminal.
+/// One line of 1 to 200 characters that are all visible or ordinary spaces, so that it cannot look like another text or
+/// control a terminal.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(into = "String", from = "StoredText")]
 pub struct VisibleText(String);
@@ -30,7 +31,7 @@ impl VisibleText {
             let message = format!("the {what} has {chars} characters; give between 1 and {CHARS_MAX}");
             return Err(ChangeError::Refused(message));
         }
-        match invisible::invisible_error(text) {
+        match invisible::name_error(text) {
             Some(fault) => Err(ChangeError::Refused(format!("the {what} {fault}"))),
             None => Ok(()),
         }
@@ -38,7 +39,7 @@ impl VisibleText {
 
     /// A text of the program. Hidden characters are shown by their numbers.
     pub(crate) fn shown(text: impl AsRef<str>) -> Self {
-        Self(invisible::escaped(text.as_ref()).into_owned())
+        Self(invisible::escaped_name(text.as_ref()).into_owned())
     }
 }
 
@@ -82,12 +83,17 @@ mod tests {
         for text in ["", " ", &"x".repeat(201)] {
             assert!(refused(text).contains("give between 1 and 200"), "{text:?}");
         }
-        assert!(refused("Acme\u{202e} LLC").starts_with("the name contains U+202E"));
+        for hidden in "\u{202e}\u{a0}\u{2003}\u{3000}\u{3164}\u{115f}\u{34f}\u{fe0f}\u{2800}\u{17b4}".chars() {
+            let reported = format!("the name contains U+{:04X}, ", u32::from(hidden));
+            assert!(refused(&format!("Acme{hidden} LLC")).starts_with(&reported), "{reported}");
+        }
     }
 
     #[test]
     fn what_is_stored_cannot_bring_hidden_characters_back() {
-        let stored: VisibleText = serde_json::from_str("\"Acme\\u001b[2J\"").unwrap();
-        assert_eq!(serde_json::to_string(&stored).unwrap(), "\"Acme<U+001B>[2J\"");
+        let stored: VisibleText = serde_json::from_str("\"Acme\\u001b[2J\\u00a0\\u3164\"").unwrap();
+        assert_eq!(serde_json::to_string(&stored).unwrap(), "\"Acme<U+001B>[2J<U+00A0><U+3164>\"");
+        // A record with an older name can be changed and stored again.
+        assert_eq!(VisibleText::new("name", &*stored).unwrap(), stored);
     }
 }

@@ -23,6 +23,45 @@ pub fn invisible_error(text: &str) -> Option<String> {
     Some(format!("contains U+{:04X}, a control or invisible character; remove it", u32::from(hidden)))
 }
 
+/// What a name must not contain: what [`is_hidden`], the other characters that show nothing, such as
+/// fillers of Hangul and variation selectors, and every space but the ordinary one. Texts of law may
+/// contain the latter two.
+pub fn is_hidden_in_names(letter: char) -> bool {
+    is_hidden(letter) || is_blank_letter(letter) || is_other_space(letter)
+}
+
+/// Letters, marks and signs that Unicode 17 lets a program draw as nothing, or that are blank in every font.
+fn is_blank_letter(letter: char) -> bool {
+    matches!(letter,
+        '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180d}' | '\u{180f}' | '\u{2065}'
+        | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{16fe4}'
+        | '\u{1d159}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// The general category Zs of Unicode 17 without the ordinary space.
+fn is_other_space(letter: char) -> bool {
+    matches!(letter, '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
+}
+
+/// Explains to the author why a name is refused, or another text that people compare by sight. None
+/// if it contains nothing that [`is_hidden_in_names`].
+pub fn name_error(text: &str) -> Option<String> {
+    let hidden = text.chars().find(|letter| is_hidden_in_names(*letter))?;
+    let number = u32::from(hidden);
+    Some(if is_other_space(hidden) {
+        format!("contains U+{number:04X}, which looks like a space; replace it with an ordinary space")
+    } else if is_blank_letter(hidden) {
+        format!("contains U+{number:04X}, an invisible character; remove it")
+    } else {
+        return invisible_error(text);
+    })
+}
+
+/// Replaces what [`name_error`] refuses with code points, so that it is accepted then.
+pub fn escaped_name(text: &str) -> Cow<'_, str> {
+    replaced(text, is_hidden_in_names, push_number)
+}
+
 /// Replaces hidden characters with their code points, for output to a terminal.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     replaced(text, is_hidden, push_number)
@@ -81,6 +120,29 @@ mod tests {
         assert_eq!(escaped_json("\"\u{202e}\u{9b}\u{e0001}\"\n"), "\"\\u202e\\u009b\\udb40\\udc01\"\n");
         for plain in ["Café Ünïon — “Ł” & Söhne, 東京 LLC", "", "e\u{301}"] {
             assert_eq!((invisible_error(plain), escaped(plain)), (None, plain.into()));
+            assert_eq!((name_error(plain), escaped_name(plain)), (None, plain.into()));
         }
+    }
+
+    #[test]
+    fn a_name_has_ordinary_spaces_and_only_visible_letters() {
+        let spaces = "\u{a0}\u{1680}\u{2000}\u{2003}\u{200a}\u{202f}\u{205f}\u{3000}";
+        let blanks =
+            "\u{34f}\u{115f}\u{1160}\u{17b4}\u{17b5}\u{180b}\u{2800}\u{3164}\u{fe0f}\u{ffa0}\u{1d159}\u{e0100}";
+        let refused = [(spaces, "replace it with an ordinary space"), (blanks, "remove it")];
+        for (letters, correction) in refused {
+            for letter in letters.chars() {
+                let text = format!("Acme{letter}LLC");
+                let number = format!("U+{:04X}", u32::from(letter));
+                let fault = name_error(&text).unwrap();
+                assert!(fault.contains(&number) && fault.ends_with(correction), "{fault}");
+                assert_eq!(escaped_name(&text), format!("Acme<{number}>LLC"));
+                // The law may have them.
+                assert_eq!((invisible_error(&text), escaped(&text)), (None, text.as_str().into()), "{number}");
+            }
+        }
+        let first_fault = name_error("Acme\u{202e}\u{a0}LLC").unwrap();
+        assert_eq!(first_fault, "contains U+202E, a control or invisible character; remove it");
+        assert!(name_error("Acme\u{a0}\u{202e}LLC").unwrap().contains("U+00A0"));
     }
 }

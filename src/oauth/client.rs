@@ -63,7 +63,7 @@ impl RegisteredClient {
         }
         let name = registration.client_name.as_deref().map(str::trim).filter(|name| !name.is_empty());
         let name = name.unwrap_or(UNNAMED);
-        if name.chars().count() > NAME_CHARS_MAX || name.contains(invisible::is_hidden) {
+        if name.chars().count() > NAME_CHARS_MAX || name.contains(invisible::is_hidden_in_names) {
             return Err(metadata("client_name must have at most 100 characters, and no control or invisible ones"));
         }
         let client = Self::of(SignedClient { name: name.to_owned(), redirects: registration.redirect_uris })?;

@@ -1,14 +1,17 @@
-//! No package of Cargo.lock has a known vulnerability, and none is older than the minimum versions
+//! No package of a lock file has a known vulnerability, and none is older than the minimum versions
 //! of `deny.toml`. No network is needed: the known vulnerabilities are in `advisories.tsv`, as of
-//! the day in its second line.
+//! the day in its second line. `make advisories` fetches newer ones.
 
 use semver::{Version, VersionReq};
 
 use crate::source::text_of;
 
-/// The packages of the lock file with their versions.
-fn locked_packages() -> Vec<(String, Version)> {
-    let lock: toml::Table = text_of("Cargo.lock").parse().unwrap();
+/// The lock files of the program and of the fuzz targets.
+pub(crate) const LOCK_FILES: &[&str] = &["Cargo.lock", "fuzz/Cargo.lock"];
+
+/// The packages of a lock file with their versions.
+fn locked_packages(file: &str) -> Vec<(String, Version)> {
+    let lock: toml::Table = text_of(file).parse().unwrap();
     let packages = lock["package"].as_array().unwrap();
     let text = |package: &toml::Value, name: &str| package[name].as_str().unwrap().to_owned();
     packages.iter().map(|package| (text(package, "name"), text(package, "version").parse().unwrap())).collect()
@@ -35,9 +38,13 @@ fn known_vulnerabilities(locked: &[(String, Version)], advisories: &str) -> Vec<
 #[test]
 fn no_dependency_has_a_known_vulnerability() {
     let advisories = text_of("tests/tidy/advisories.tsv");
-    assert!(advisories.lines().count() > 500 && advisories.contains("as it was on 20"), "the list is incomplete");
-    let found = known_vulnerabilities(&locked_packages(), &advisories);
-    assert!(found.is_empty(), "{}", found.join("\n"));
+    assert!(advisories.lines().count() > 900 && advisories.contains("as it was on 20"), "the list is incomplete");
+    for file in LOCK_FILES {
+        let locked = locked_packages(file);
+        assert!(locked.len() > 300, "{file} has only {} packages", locked.len());
+        let found = known_vulnerabilities(&locked, &advisories);
+        assert!(found.is_empty(), "{file}: {}", found.join("\n"));
+    }
     let version = |text: &str| vec![("one".to_owned(), text.parse().unwrap())];
     let row = "one\tX-1\t^0.4.5 | >= 1.2.0\t< 0.3.0";
     let faulty =
@@ -54,8 +61,10 @@ fn no_dependency_is_older_than_its_minimum_version() {
         let (name, range) = banned.split_once(':').unwrap_or((banned, "*"));
         let range = VersionReq::parse(range).unwrap();
         floors += 1;
-        for (_, version) in locked_packages().iter().filter(|(known, _)| known == name) {
-            assert!(!range.matches(version), "{name} {version} is among {banned}, which deny.toml bans");
+        for file in LOCK_FILES {
+            for (_, version) in locked_packages(file).iter().filter(|(known, _)| known == name) {
+                assert!(!range.matches(version), "{file}: {name} {version} is among {banned}, which deny.toml bans");
+            }
         }
     }
     assert!(floors >= 5, "only {floors} minimum versions");

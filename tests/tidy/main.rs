@@ -3,6 +3,7 @@
 //! violation.
 
 mod advisories;
+mod dependencies;
 mod features;
 mod formats;
 mod import_cycles;
@@ -41,7 +42,7 @@ const ALLOWED_IMPORTS: &[(&str, &[&str])] = &[
     ("metrics", &[]),
     ("network", &[]),
     ("percent", &[]),
-    ("token_buckets", &[]),
+    ("token_buckets", &["network"]),
     ("web_origin", &[]),
     ("tls_client", &[]),
     ("client", &["network", "tls_client"]),

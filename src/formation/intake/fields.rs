@@ -126,7 +126,7 @@ impl<'a> ObjectFields<'a> {
             self.fault(name, "is empty; omit the field if there is no value");
         } else if chars > most {
             self.fault(name, format!("has {chars} characters; the maximum is {most}"));
-        } else if let Some(fault) = text.split(|c| takes_lines && c == '\n').find_map(invisible::invisible_error) {
+        } else if let Some(fault) = text.split(|c| takes_lines && c == '\n').find_map(invisible::name_error) {
             self.fault(name, fault);
         } else {
             return Some(text.to_owned());

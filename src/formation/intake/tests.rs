@@ -141,7 +141,9 @@ fn invisible_characters_are_refused_in_every_field() {
         faults(&intake)
     };
     let names = ["/names/0", "/people/0/name", "/registeredAgent/name", "/principalOffice/street", "/contact/name"];
-    for hidden in ['\u{202e}', '\u{200b}', '\u{feff}', '\u{ad}', '\u{2028}', '\n'] {
+    let separators = ['\u{2028}', '\n', '\u{a0}', '\u{2003}', '\u{3000}'];
+    let blanks = ['\u{3164}', '\u{115f}', '\u{1160}', '\u{34f}', '\u{fe0f}', '\u{2800}', '\u{17b4}', '\u{17b5}'];
+    for hidden in ['\u{202e}', '\u{200b}', '\u{feff}', '\u{ad}'].into_iter().chain(separators).chain(blanks) {
         for pointer in names {
             let found = given(pointer, hidden);
             assert!(
@@ -151,6 +153,7 @@ fn invisible_characters_are_refused_in_every_field() {
         }
     }
     assert!(given("/purpose", '\u{2066}').iter().any(|(_, message)| message.contains("contains U+2066")));
+    assert!(given("/purpose", '\u{a0}').iter().any(|(_, message)| message.contains("with an ordinary space")));
     assert_eq!(given("/purpose", '\n'), [], "a paragraph may have lines");
 }
 
