@@ -35,7 +35,7 @@ use super::operation::{
 };
 use super::parameters::{Arguments, check};
 use super::pinned_snapshot::ChosenEdition;
-use super::queue::WorkQueue;
+use super::queue::{WorkLane, WorkQueue};
 use super::reply::{FORMAT, Format, Reply};
 use super::service::Service;
 use super::unread::UnreadReservation;
@@ -75,6 +75,16 @@ pub enum CallerIdentity<'c> {
     Visitor(VisitorPass),
     /// A signed-in person. Their account pays.
     Person(&'c SignedIn),
+}
+
+impl Call<'_> {
+    /// Where its work waits.
+    fn lane(&self) -> WorkLane {
+        match self.asker {
+            CallerIdentity::Visitor(_) => WorkLane::Unpaid,
+            CallerIdentity::Key(_) | CallerIdentity::Agent(_) | CallerIdentity::Person(_) => WorkLane::Paid,
+        }
+    }
 }
 
 /// The progress of a call. The transport owns it, so that it can log the progress even if the caller
@@ -188,7 +198,7 @@ impl Service {
     async fn open_call(&self, call: &Call<'_>, handler: Handler<OpenCaller>) -> Result<Outcome, ApiError> {
         let prepared = self.prepare(call, handler, OpenCaller, self.clock.now())?;
         let PreparedWork { version, weight, map_part: makes, work, .. } = prepared;
-        let reply = self.reply(&call.edition.corpus, weight, makes.as_ref(), work).await?;
+        let reply = self.reply(WorkLane::Unpaid, &call.edition.corpus, weight, makes.as_ref(), work).await?;
         Ok(Outcome::Answered(Answer { reply, receipt: None, debit: None, version, unread: None }))
     }
 
@@ -219,7 +229,7 @@ impl Service {
             return Ok(Outcome::Unchanged { version: version.to_owned(), left: None });
         }
         let PreparedWork { version, weight, map_part: makes, work, .. } = prepared;
-        let reply = self.reply(&call.edition.corpus, weight, makes.as_ref(), work).await.map_err(failed)?;
+        let reply = self.reply(WorkLane::Unpaid, &call.edition.corpus, weight, makes.as_ref(), work).await.map_err(failed)?;
         Ok(Outcome::Answered(Answer { reply, receipt: None, debit: None, version, unread: None }))
     }
 
@@ -344,19 +354,20 @@ impl Service {
     /// Runs the first step of work whose price depends on it.
     async fn size(&self, call: &Call<'_>, mut prepared: PreparedWork) -> Result<PreparedWork, ApiError> {
         let Some(sizing) = prepared.sizing.take() else { return Ok(prepared) };
-        let (sized, _) = self.work(&call.edition.corpus, prepared.weight, None, sizing).await?;
+        let (sized, _) = self.work(call.lane(), &call.edition.corpus, prepared.weight, None, sizing).await?;
         Ok(sized)
     }
 
     /// Runs work that only produces a reply, and adds the waiting time to the reply's stages.
     async fn reply(
         &self,
+        lane: WorkLane,
         corpus: &Corpus,
         weight: WorkClass,
         makes: Option<&MapPart>,
         work: OperationWork,
     ) -> Result<Reply, ApiError> {
-        let (mut reply, queued) = self.work(corpus, weight, makes, work).await?;
+        let (mut reply, queued) = self.work(lane, corpus, weight, makes, work).await?;
         reply.stages.extend(queued);
         Ok(reply)
     }
@@ -366,6 +377,7 @@ impl Service {
     /// cancelled.
     async fn work<T: Send + 'static>(
         &self,
+        lane: WorkLane,
         corpus: &Corpus,
         weight: WorkClass,
         makes: Option<&MapPart>,
@@ -384,7 +396,7 @@ impl Service {
                     let done = blocking::allowed(|| work(&cancellation))?;
                     Ok((done, Some(queued)))
                 };
-                queue.run(self.clock.now().steady, work).await
+                queue.run(lane, self.clock.now().steady, work).await
             }
             ExecutionTarget::Thread(place) => {
                 let (mut watched, cancellation) = CancelOnDrop::new(&self.cancelled_work);
@@ -463,7 +475,7 @@ impl Payment<'_> {
                         }
                     }
                 };
-                let ((mut reply, replay), queued) = service.work(corpus, weight, makes.as_ref(), replayed).await?;
+                let ((mut reply, replay), queued) = service.work(WorkLane::Paid, corpus, weight, makes.as_ref(), replayed).await?;
                 reply.stages.extend(queued);
                 Ok((reply, replay.settle(), None))
             }
@@ -475,7 +487,7 @@ impl Payment<'_> {
                     begun.set(debit.cost().0);
                     Ok((catch_panic(|| work(cancellation)), debit))
                 };
-                let ((done, debit), queued) = service.work(corpus, weight, makes.as_ref(), paid).await?;
+                let ((done, debit), queued) = service.work(WorkLane::Paid, corpus, weight, makes.as_ref(), paid).await?;
                 match done {
                     Ok(mut reply) => {
                         reply.stages.extend(queued);
@@ -497,7 +509,7 @@ impl Payment<'_> {
     /// Runs the work, then charges the call if the work succeeded.
     async fn after(self, prepared: PreparedWork) -> Result<Paid, ApiError> {
         let PreparedWork { weight, map_part: makes, work, .. } = prepared;
-        let mut reply = self.service.reply(&self.call.edition.corpus, weight, makes.as_ref(), work).await?;
+        let mut reply = self.service.reply(WorkLane::Paid, &self.call.edition.corpus, weight, makes.as_ref(), work).await?;
         let (charged, is_part) = (&self.call.progress.charged, self.is_part());
         let (receipt, debit) = match self.reserve()? {
             Reserved::Replay(replay) => (replay.begin().settle(), None),
@@ -642,12 +654,12 @@ mod tests {
         let waiting = Arc::clone(&queue);
         let call = runtime.spawn(async move {
             let _watched = watched;
-            waiting.run(SteadyMicros(0), work).await.is_ok()
+            waiting.run(WorkLane::Paid, SteadyMicros(0), work).await.is_ok()
         });
         assert!(!has_begun.recv().unwrap(), "its caller waits");
         call.abort();
         assert!(has_ended.recv().unwrap());
         assert_eq!(given_up.load(Ordering::Relaxed), 1);
-        assert!(runtime.block_on(queue.run(SteadyMicros(0), || Ok(true))).unwrap(), "its thread goes on");
+        assert!(runtime.block_on(queue.run(WorkLane::Paid, SteadyMicros(0), || Ok(true))).unwrap(), "its thread goes on");
     }
 }

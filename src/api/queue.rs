@@ -5,6 +5,8 @@
 //! in it late and none faster. The queue therefore accepts many waiting calls if it was empty a moment
 //! ago and has refused no call recently; otherwise it accepts few. All other calls are refused at once,
 //! and the accepted calls are served in time.
+//!
+//! The queue has two lanes. A thread takes work of the second lane only if nothing waits in the first.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -31,6 +33,15 @@ const FULL_AFTER_MICROS: u64 = 100_000;
 
 type Job = Box<dyn FnOnce() + Send>;
 
+/// Whose work it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum WorkLane {
+    /// That of a caller who pays.
+    Paid,
+    /// That of visitors, and of the server itself, such as compressing and drawing.
+    Unpaid,
+}
+
 /// When it is dropped, its threads finish the waiting jobs and end.
 pub(super) struct WorkQueue {
     shared: Arc<SharedQueue>,
@@ -44,15 +55,38 @@ struct SharedQueue {
 
 #[derive(Default)]
 struct JobQueueState {
-    /// In the order of arrival, and so in the order of their numbers.
-    jobs: VecDeque<(u64, Job)>,
+    paid: JobLane,
+    unpaid: JobLane,
     number: u64,
     /// The number of threads that are working.
     busy: usize,
+    is_closed: bool,
+}
+
+#[derive(Default)]
+struct JobLane {
+    /// In the order of arrival, and so in the order of their numbers.
+    jobs: VecDeque<(u64, Job)>,
     /// When a call last found no other waiting.
     empty_at: SteadyMicros,
     refused_at: Option<SteadyMicros>,
-    is_closed: bool,
+}
+
+impl JobQueueState {
+    fn lane(&mut self, lane: WorkLane) -> &mut JobLane {
+        match lane {
+            WorkLane::Paid => &mut self.paid,
+            WorkLane::Unpaid => &mut self.unpaid,
+        }
+    }
+
+    /// The number of jobs that are begun before one that arrives in this lane.
+    fn ahead(&self, lane: WorkLane) -> usize {
+        match lane {
+            WorkLane::Paid => self.paid.jobs.len(),
+            WorkLane::Unpaid => self.paid.jobs.len() + self.unpaid.jobs.len(),
+        }
+    }
 }
 
 impl WorkQueue {
@@ -69,7 +103,8 @@ impl WorkQueue {
 
     /// The number of calls that wait for a thread.
     pub(super) fn waiting(&self) -> usize {
-        self.shared.waiting(&self.shared.lock())
+        let state = self.shared.lock();
+        self.shared.waiting(&state, WorkLane::Unpaid)
     }
 
     /// The number of idle threads.
@@ -81,6 +116,7 @@ impl WorkQueue {
     /// skipped.
     pub(super) async fn run<T: Send + 'static>(
         &self,
+        lane: WorkLane,
         now: SteadyMicros,
         work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
@@ -91,7 +127,7 @@ impl WorkQueue {
                 let _ = done.send(catch_panic(work));
             }
         };
-        let place = self.enter(now, Box::new(job)).ok_or_else(ApiError::overloaded)?;
+        let place = self.enter(lane, now, Box::new(job)).ok_or_else(ApiError::overloaded)?;
         let done = match tokio::time::timeout(WAIT_MAX, &mut result).await {
             Ok(done) => done,
             Err(_) if place.leave() => return Err(ApiError::overloaded()),
@@ -100,23 +136,24 @@ impl WorkQueue {
         done.unwrap_or_else(|_| Err(ApiError::internal("the work was dropped before it ran")))
     }
 
-    fn enter(&self, now: SteadyMicros, job: Job) -> Option<QueueTicket<'_>> {
+    fn enter(&self, lane: WorkLane, now: SteadyMicros, job: Job) -> Option<QueueTicket<'_>> {
         let shared = &*self.shared;
         let mut state = shared.lock();
-        let waiting = shared.waiting(&state);
+        let waiting = shared.waiting(&state, lane);
+        let of_lane = state.lane(lane);
         if waiting == 0 {
-            state.empty_at = now;
+            of_lane.empty_at = now;
         }
-        let stays = now.micros_since(state.empty_at) > FULL_AFTER_MICROS
-            || state.refused_at.is_some_and(|refused| now.micros_since(refused) <= FULL_AFTER_MICROS);
+        let stays = now.micros_since(of_lane.empty_at) > FULL_AFTER_MICROS
+            || of_lane.refused_at.is_some_and(|refused| now.micros_since(refused) <= FULL_AFTER_MICROS);
         let per_thread = if stays { STEADY_PER_THREAD } else { BURST_PER_THREAD };
         if waiting >= per_thread * shared.threads {
-            state.refused_at = Some(now);
+            of_lane.refused_at = Some(now);
             return None;
         }
         state.number += 1;
-        let place = QueueTicket { shared, number: state.number };
-        state.jobs.push_back((place.number, job));
+        let place = QueueTicket { shared, lane, number: state.number };
+        state.lane(lane).jobs.push_back((place.number, job));
         let somebody_sleeps = state.busy < shared.threads;
         drop(state);
         if somebody_sleeps {
@@ -138,16 +175,17 @@ impl SharedQueue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does not count the jobs that an idle thread is about to take.
-    fn waiting(&self, state: &JobQueueState) -> usize {
-        state.jobs.len().saturating_sub(self.threads - state.busy)
+    /// The number of jobs before one that arrives in this lane, without those that an idle thread is about to take.
+    fn waiting(&self, state: &JobQueueState, lane: WorkLane) -> usize {
+        state.ahead(lane).saturating_sub(self.threads - state.busy)
     }
 
     /// The main loop of a thread.
     fn run_worker(&self) {
         let mut state = self.lock();
         loop {
-            if let Some((_, job)) = state.jobs.pop_front() {
+            let next = state.paid.jobs.pop_front().or_else(|| state.unpaid.jobs.pop_front());
+            if let Some((_, job)) = next {
                 state.busy += 1;
                 drop(state);
                 job();
@@ -165,6 +203,7 @@ impl SharedQueue {
 /// The place of one call in the queue. The call leaves the queue when this is dropped.
 struct QueueTicket<'q> {
     shared: &'q SharedQueue,
+    lane: WorkLane,
     number: u64,
 }
 
@@ -172,8 +211,9 @@ impl QueueTicket<'_> {
     /// Removes the work from the queue. Returns false if it has begun.
     fn leave(&self) -> bool {
         let mut state = self.shared.lock();
-        let place = state.jobs.binary_search_by_key(&self.number, |(number, _)| *number);
-        let job = place.ok().and_then(|place| state.jobs.remove(place));
+        let jobs = &mut state.lane(self.lane).jobs;
+        let place = jobs.binary_search_by_key(&self.number, |(number, _)| *number);
+        let job = place.ok().and_then(|place| jobs.remove(place));
         // What the work holds is released after the lock.
         drop(state);
         job.is_some()
@@ -190,6 +230,7 @@ impl Drop for QueueTicket<'_> {
 mod tests {
     use std::sync::mpsc::{Receiver, Sender, channel};
 
+    use super::WorkLane::{Paid, Unpaid};
     use super::*;
 
     const NOW: SteadyMicros = SteadyMicros(1_000_000);
@@ -205,7 +246,7 @@ mod tests {
                 let _ = ended.recv();
             };
             // Keeps its place, so that the job stays in the queue.
-            std::mem::forget(queue.enter(NOW, Box::new(job)).unwrap());
+            std::mem::forget(queue.enter(Paid, NOW, Box::new(job)).unwrap());
             end
         };
         let ends = (0..queue.shared.threads).map(occupy).collect();
@@ -214,7 +255,7 @@ mod tests {
     }
 
     fn admitted(queue: &WorkQueue, now: SteadyMicros, calls: usize) -> Vec<QueueTicket<'_>> {
-        (0..calls).filter_map(|_| queue.enter(now, Box::new(|| ()))).collect()
+        (0..calls).filter_map(|_| queue.enter(Paid, now, Box::new(|| ()))).collect()
     }
 
     fn runtime() -> tokio::runtime::Runtime {
@@ -237,7 +278,7 @@ mod tests {
         let _ends = occupy_all_threads(&queue);
         let mut places = admitted(&queue, NOW, 100);
         let later = NOW.plus_micros(FULL_AFTER_MICROS + 1);
-        assert!(queue.enter(later, Box::new(|| ())).is_none(), "a hundred still wait");
+        assert!(queue.enter(Paid, later, Box::new(|| ())).is_none(), "a hundred still wait");
         places.truncate(3);
         let more = admitted(&queue, later, 100);
         assert_eq!(places.len() + more.len(), 2 * STEADY_PER_THREAD);
@@ -254,7 +295,7 @@ mod tests {
         let order = Arc::new(Mutex::new(Vec::new()));
         let work = |number: u32| {
             let order = Arc::clone(&order);
-            queue.run(NOW, move || {
+            queue.run(Paid, NOW, move || {
                 order.lock().unwrap().push(number);
                 Ok(number * 10)
             })
@@ -269,12 +310,38 @@ mod tests {
     }
 
     #[test]
+    fn paid_work_is_done_first_and_waits_for_no_other() {
+        let queue = WorkQueue::new(1);
+        let ends = occupy_all_threads(&queue);
+        let of_visitors: Vec<_> = (0..1000).filter_map(|_| queue.enter(Unpaid, NOW, Box::new(|| ()))).collect();
+        assert_eq!(of_visitors.len(), BURST_PER_THREAD);
+        let later = NOW.plus_micros(FULL_AFTER_MICROS + 1);
+        assert_eq!(admitted(&queue, later, 1000).len(), BURST_PER_THREAD, "the lane of those who pay is empty");
+        drop(of_visitors);
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let work = |lane| {
+            let order = Arc::clone(&order);
+            queue.run(lane, later, move || {
+                order.lock().unwrap().push(lane);
+                Ok(())
+            })
+        };
+        runtime().block_on(async {
+            let release = async { drop(ends) };
+            let (first, second, third, fourth) = (work(Unpaid), work(Paid), work(Unpaid), work(Paid));
+            let done = tokio::join!(biased; first, second, third, fourth, release);
+            assert!(done.0.is_ok() && done.1.is_ok() && done.2.is_ok() && done.3.is_ok());
+        });
+        assert_eq!(*order.lock().unwrap(), [Paid, Paid, Unpaid, Unpaid]);
+    }
+
+    #[test]
     fn work_that_waits_too_long_is_refused_and_what_it_holds_is_given_back() {
         let queue = WorkQueue::new(1);
         let _ends = occupy_all_threads(&queue);
         let held = Arc::new(());
         let holds = Arc::clone(&held);
-        let refused = runtime().block_on(queue.run(NOW, move || {
+        let refused = runtime().block_on(queue.run(Paid, NOW, move || {
             drop(holds);
             Ok(())
         }));
@@ -288,7 +355,7 @@ mod tests {
         let ends = occupy_all_threads(&queue);
         let (began, has_begun) = channel();
         runtime().block_on(async {
-            let waiting = queue.run(NOW, move || {
+            let waiting = queue.run(Paid, NOW, move || {
                 began.send(()).unwrap();
                 Ok(())
             });
@@ -303,9 +370,9 @@ mod tests {
     fn a_panic_is_an_error_of_its_caller_and_the_thread_goes_on() {
         let queue = WorkQueue::new(1);
         runtime().block_on(async {
-            let panicked = queue.run::<()>(NOW, || panic!("index 7")).await.unwrap_err();
+            let panicked = queue.run::<()>(Paid, NOW, || panic!("index 7")).await.unwrap_err();
             assert!(panicked.internal.unwrap().contains("index 7"));
-            assert_eq!(queue.run(NOW, || Ok(7)).await.unwrap(), 7);
+            assert_eq!(queue.run(Paid, NOW, || Ok(7)).await.unwrap(), 7);
         });
     }
 
@@ -315,7 +382,7 @@ mod tests {
         let shared = Arc::downgrade(&queue.shared);
         let ends = occupy_all_threads(&queue);
         let (did, done) = channel();
-        std::mem::forget(queue.enter(NOW, Box::new(move || did.send(()).unwrap())).unwrap());
+        std::mem::forget(queue.enter(Paid, NOW, Box::new(move || did.send(()).unwrap())).unwrap());
         drop(queue);
         drop(ends);
         done.recv().unwrap();

@@ -14,7 +14,7 @@ use super::corpus::Corpus;
 use super::deep_search::{DeepSearch, DeepSettings};
 use super::error::ApiError;
 use super::operation::CHECKOUT_PATH;
-use super::queue::WorkQueue;
+use super::queue::{WorkLane, WorkQueue};
 use super::served_snapshots::ServedSnapshots;
 use super::unread::UnreadBytes;
 
@@ -102,12 +102,12 @@ impl Service {
         self.started_at_millis
     }
 
-    /// Runs heavy work in the queue of calls, on a thread that may block.
+    /// Runs heavy work that nobody pays for, on a thread of the queue of calls, if no paid work waits.
     pub async fn heavy<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
-        self.queue.run(self.clock.now().steady, move || blocking::allowed(work)).await
+        self.queue.run(WorkLane::Unpaid, self.clock.now().steady, move || blocking::allowed(work)).await
     }
 
     /// The number of threads that are free for heavy work.
