@@ -19,6 +19,9 @@ use crate::api::replies::CheckReply;
 use crate::api::visitors::VisitorAction;
 use crate::mount::MountResponse;
 
+/// A longer text is not sent back with a refusal. The browser still has it.
+const SHOWN_AGAIN_BYTES_MAX: usize = 64 << 10;
+
 /// A document as it was sent.
 struct SentDocument {
     name: String,
@@ -35,9 +38,10 @@ pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, Ap
         let message = "this form was sent from another site; send it from this page, or use the API";
         return Err(ApiError::new(ErrorCode::InsufficientScope, message));
     }
+    let Ok(_turn) = opened.shell.desk.document_turn().await else { return Err(ApiError::overloaded()) };
     let sent = UploadedForm::read(opened.request.headers, Bytes::copy_from_slice(opened.request.body)).await;
     let checked = match sent.map_err(|why| ApiError::invalid_parameter("body", why)) {
-        Ok(sent) => check(&mut opened, &sent).await.map_err(|error| (error, sent.text("text").to_owned())),
+        Ok(sent) => check(&mut opened, &sent).await.map_err(|error| (error, shown_again(&sent).to_owned())),
         Err(error) => Err((error, String::new())),
     };
     match checked {
@@ -52,6 +56,12 @@ pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, Ap
     }
 }
 
+/// The text that the form contains again after a mistake. A refusal stays small.
+fn shown_again(sent: &UploadedForm) -> &str {
+    let text = sent.text("text");
+    if text.len() <= SHOWN_AGAIN_BYTES_MAX { text } else { "" }
+}
+
 /// The name of the document, and the report on it.
 async fn check(opened: &mut OpenPage<'_>, sent: &UploadedForm) -> Result<(String, Markup), ApiError> {
     let document = document_of(sent)?;
@@ -63,9 +73,9 @@ async fn check(opened: &mut OpenPage<'_>, sent: &UploadedForm) -> Result<(String
     let reply = opened.call(call).await?;
     let reply: CheckReply = reply.read()?;
     let corpus = opened.corpus.clone();
-    // A long document takes some milliseconds: not on a thread that serves connections.
-    let rendered = tokio::task::spawn_blocking(move || rendered(&document, reply, corpus.snapshot().grammar()));
-    rendered.await.map_err(|error| ApiError::internal(format!("the report failed: {error}")))?
+    // A long document takes some milliseconds, so this waits for a thread for heavy work. If there is none, the page is
+    // refused and costs nothing.
+    opened.shell.service.heavy(move || rendered(&document, reply, corpus.snapshot().grammar())).await
 }
 
 fn document_of(sent: &UploadedForm) -> Result<SentDocument, ApiError> {

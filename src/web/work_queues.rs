@@ -5,13 +5,16 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hornbook_accounts::blocking;
+use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::error::ChangeError;
 use hornbook_accounts::ids::AccountId;
 use hornbook_accounts::key::KeyDigest;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, oneshot};
 
 use super::page_error::PageError;
 use crate::api::service::Service;
@@ -45,6 +48,8 @@ pub(super) struct WorkQueues {
     exporting: Arc<Mutex<HashSet<AccountId>>>,
     /// For work that reads a whole snapshot.
     long: LimitedQueue,
+    /// For documents that people check.
+    documents: LimitedQueue,
     passwords: PasswordQueues,
     changes: TokenBuckets<AccountId>,
     exports: TokenBuckets<AccountId>,
@@ -71,6 +76,7 @@ impl WorkQueues {
             export_parts: LimitedQueue::new(1, EXPORTS_AT_ONCE),
             exporting: Arc::default(),
             long: LimitedQueue::new(1, 0),
+            documents: LimitedQueue::new(1, 4),
             passwords: PasswordQueues::new(),
             changes: TokenBuckets::new(CHANGES_PER_ACCOUNT),
             exports: TokenBuckets::new(EXPORTS_PER_ACCOUNT),
@@ -119,6 +125,13 @@ impl WorkQueues {
         self.long.run(work).await
     }
 
+    /// Waits until no other document is checked. One takes up to half a second on a thread for heavy work, so several at once
+    /// would leave no thread for searches.
+    pub(super) async fn document_turn(&self) -> Result<DocumentTurn, PageError> {
+        let (_place, turn) = self.documents.turn().await?;
+        Ok(DocumentTurn { _turn: turn })
+    }
+
     /// Counts a form sent by a signed-in person against the limit.
     pub(super) fn count_change(&self, account: AccountId) -> Result<(), PageError> {
         counted(self.changes.take(account, self.service.now().steady))
@@ -160,7 +173,7 @@ impl WorkQueues {
         attempt: PasswordAttempt<'_>,
         work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
     ) -> Result<T, PageError> {
-        self.passwords.run(&self.service, ClientNetwork::of(client), attempt, work).await
+        self.passwords.run(&self.service, client, attempt, work).await
     }
 
     /// Records a successful sign-in with this name from this network, so that failed attempts from
@@ -168,6 +181,11 @@ impl WorkQueues {
     pub(super) fn record_sign_in(&self, client: IpAddr, name: &str) {
         self.passwords.familiar.add((of_name(name), ClientNetwork::of(client)));
     }
+}
+
+/// The permission to check a document, until it is dropped.
+pub(super) struct DocumentTurn {
+    _turn: OwnedSemaphorePermit,
 }
 
 /// An export that runs, until it is dropped.
@@ -201,8 +219,7 @@ impl LimitedQueue {
         &self,
         work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
     ) -> Result<T, PageError> {
-        let _place = self.queue_slots.try_acquire().map_err(|_| PageError::Busy)?;
-        let turn = Arc::clone(&self.run_slots).acquire_owned().await.map_err(|_| PageError::Busy)?;
+        let (_place, turn) = self.turn().await?;
         let thread = tokio::task::spawn_blocking(move || {
             // Released when the work ends, not when the browser disconnects.
             let _turn = turn;
@@ -212,12 +229,59 @@ impl LimitedQueue {
         done.unwrap_or_else(|error| Err(ChangeError::Refused(format!("the work did not finish: {error}"))))
             .map_err(PageError::from)
     }
+
+    /// A place in the queue, and the permission to run.
+    async fn turn(&self) -> Result<(SemaphorePermit<'_>, OwnedSemaphorePermit), PageError> {
+        let place = self.queue_slots.try_acquire().map_err(|_| PageError::Busy)?;
+        let turn = Arc::clone(&self.run_slots).acquire_owned().await.map_err(|_| PageError::Busy)?;
+        Ok((place, turn))
+    }
+}
+
+/// The thread that hashes passwords. A hash takes 19 MiB, and the allocator keeps up to nine times as much for each thread that
+/// hashed. On the threads for blocking work, of which there can be hundreds, a flood of sign-ins would take gigabytes.
+struct PasswordThread {
+    jobs: Sender<Box<dyn FnOnce() + Send>>,
+}
+
+impl PasswordThread {
+    fn start() -> Self {
+        let (jobs, received) = channel::<Box<dyn FnOnce() + Send>>();
+        let run = move || {
+            for job in received {
+                // The thread goes on after a panic, of which the request that waits for the job learns.
+                let _ = catch_unwind(AssertUnwindSafe(job));
+            }
+        };
+        // Without the thread nobody receives the jobs, and each of them fails.
+        let _ = std::thread::Builder::new().name("passwords".to_owned()).spawn(run);
+        Self { jobs }
+    }
+
+    /// Runs work when it has its turn in this queue.
+    async fn run<T: Send + 'static>(
+        &self,
+        queue: &LimitedQueue,
+        work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
+    ) -> Result<T, PageError> {
+        let (_place, turn) = queue.turn().await?;
+        let (tell, done) = oneshot::channel();
+        let job = move || {
+            // Released when the work ends, not when the browser disconnects.
+            let _turn = turn;
+            let _ = tell.send(work());
+        };
+        let failed = || PageError::Failed("the thread for passwords did not finish the work".to_owned());
+        self.jobs.send(Box::new(job)).map_err(|_| failed())?;
+        done.await.map_err(|_| failed())?.map_err(PageError::from)
+    }
 }
 
 /// Limits password attempts. Attempts from unknown networks have their own rate limits and their
 /// own queue. People who are signed in, or who have signed in from the same network before, use
 /// other ones.
 struct PasswordQueues {
+    thread: PasswordThread,
     unknown_networks: LimitedQueue,
     known: LimitedQueue,
     by_address: TokenBuckets<ClientNetwork>,
@@ -225,6 +289,8 @@ struct PasswordQueues {
     by_place: TokenBuckets<NameAndNetwork>,
     by_account: TokenBuckets<AccountId>,
     familiar: KnownSignInNetworks,
+    /// For reading known networks from the state.
+    lookups: LimitedQueue,
 }
 
 /// A hashed login name, and the network from which it was used.
@@ -237,6 +303,7 @@ impl PasswordQueues {
         let strangers = LimitedQueue::new(1, 32);
         let known = LimitedQueue { run_slots: Arc::clone(&strangers.run_slots), queue_slots: Semaphore::new(16) };
         Self {
+            thread: PasswordThread::start(),
             unknown_networks: strangers,
             known,
             by_address: TokenBuckets::new(ATTEMPTS_PER_ADDRESS),
@@ -244,32 +311,45 @@ impl PasswordQueues {
             by_place: TokenBuckets::new(ATTEMPTS_PER_NAME),
             by_account: TokenBuckets::new(ATTEMPTS_PER_NAME),
             familiar: KnownSignInNetworks::default(),
+            lookups: LimitedQueue::new(1, 64),
         }
     }
 
     async fn run<T: Send + 'static>(
         &self,
         service: &Service,
-        network: ClientNetwork,
+        client: IpAddr,
         attempt: PasswordAttempt<'_>,
         work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
     ) -> Result<T, PageError> {
-        let now = service.now().steady;
+        let (now, network) = (service.now().steady, ClientNetwork::of(client));
         match attempt {
             PasswordAttempt::SignedIn(account) => {
                 counted(self.by_account.take(account, now))?;
-                self.known.run(work).await
+                self.thread.run(&self.known, work).await
             }
             PasswordAttempt::Named(name) => {
-                let name = of_name(name);
-                if self.familiar.has((name, network)) {
-                    counted(self.by_place.take((name, network), now))?;
-                    return self.known.run(work).await;
+                let place = (of_name(name), network);
+                if !self.familiar.has(place) {
+                    counted(self.by_address.take(network, now))?;
+                    if !self.is_stored_as_known(service, name, client).await {
+                        counted(self.by_name.take(place.0, now))?;
+                        return self.thread.run(&self.unknown_networks, work).await;
+                    }
+                    self.familiar.add(place);
                 }
-                counted(self.by_address.take(network, now).and_then(|()| self.by_name.take(name, now)))?;
-                self.unknown_networks.run(work).await
+                counted(self.by_place.take(place, now))?;
+                self.thread.run(&self.known, work).await
             }
         }
+    }
+
+    /// Whether an earlier run of this server or another server recorded a sign-in with this name from this network.
+    async fn is_stored_as_known(&self, service: &Service, name: &str, client: IpAddr) -> bool {
+        let (accounts, name) = (Arc::clone(service.accounts()), name.to_owned());
+        let known = self.lookups.run(move || accounts.knows_network(&name, client, &mut SystemEntropy)).await;
+        // Without an answer, the network counts as unknown. The person can try again.
+        known.unwrap_or(false)
     }
 }
 
@@ -277,8 +357,8 @@ fn of_name(name: &str) -> u128 {
     KeyDigest::of_secret(&name.trim().to_ascii_lowercase()).bucket()
 }
 
-/// The networks from which people signed in, by login name. Kept only in memory: a restart forgets
-/// them, and no locations are stored.
+/// The networks from which people signed in since the start, by login name. The accounts store them
+/// too, as keyed hashes.
 #[derive(Default)]
 struct KnownSignInNetworks {
     places: Mutex<(HashSet<NameAndNetwork>, VecDeque<NameAndNetwork>)>,

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use serde_json::{Value, json};
 
@@ -134,16 +134,31 @@ fn a_cancelled_request_gets_no_answer_and_the_others_do() {
 
 #[test]
 fn a_key_is_not_sent_unencrypted_to_another_machine() {
-    for (url, is_refused) in [("http://192.0.2.1", true), ("http://127.0.0.1:1", false), ("http://localhost:1", false)]
-    {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hornbook"));
-        command.args(["mcp", "--server", url]).env("HORNBOOK_KEY", "hb_live_x").stdin(Stdio::null());
+    let dir = tempfile::tempdir().unwrap();
+    let key_file = dir.path().join("key").display().to_string();
+    std::fs::write(&key_file, "hb_live_x\n").unwrap();
+    for (arguments, key, is_refused) in [
+        (&["http://192.0.2.1"][..], Some("hb_live_x"), true),
+        (&["http://192.0.2.1", "--key-file", &key_file], None, true),
+        (&["http://192.0.2.1", "--plain"], Some("hb_live_x"), false),
+        (&["http://192.0.2.1", "--plain", "--key-file", &key_file], None, false),
+        // Without a key there is nothing to read.
+        (&["http://192.0.2.1"], None, false),
+        (&["https://192.0.2.1"], Some("hb_live_x"), false),
+        (&["http://127.0.0.1:1"], Some("hb_live_x"), false),
+        (&["http://localhost:1"], Some("hb_live_x"), false),
+    ] {
+        let mut command = hornbook();
+        command.args(["mcp", "--server"]).args(arguments).stdin(Stdio::null());
+        if let Some(key) = key {
+            command.env("HORNBOOK_KEY", key);
+        }
         let output = command.output().unwrap();
-        let reported = String::from_utf8_lossy(&output.stderr);
+        let reported = crate::stderr(&output);
         assert_eq!(
-            (!output.status.success(), reported.contains("could read the key")),
+            (!output.status.success(), reported.contains("could read the key") && reported.contains("--plain")),
             (is_refused, is_refused),
-            "{reported}"
+            "{arguments:?}: {reported}"
         );
     }
 }

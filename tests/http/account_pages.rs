@@ -109,6 +109,8 @@ fn failed_pages_are_free_and_pages_report_their_total_cost() {
         ("/zoning/XA-NOWHERE", 404),
         ("/cite/Arden%20Rev.%20Stat.%20%C2%A7%2099-9-999", 404),
         ("/law/225f16f2-705a-51ad-94cb-52d662dc230d", 404),
+        ("/cite/Arden%20Rev.%20Stat.%20%C2%A7%2024-2-201", 303),
+        ("/?q=Arden+Rev.+Stat.+%C2%A7+24-2-201", 303),
         ("/?q=deposit&page=0", 422),
         ("/?q=Arden+Rev.+Stat.+%C2%A7+24-2-201&as=words&mode=x", 422),
     ] {
@@ -246,4 +248,32 @@ fn deleting_an_account_needs_password_and_confirmation_and_is_final() {
     assert_eq!(browser.sign_in("jane", PASSWORD).status, 422);
     let record = server.accounts.account(account, server.clock.now()).unwrap().record;
     assert_eq!((record.status, &*record.name), (AccountStatus::Deleted, "deleted"));
+}
+
+/// The pages say what remains after a deletion, and the name is in neither the log nor the acts.
+#[test]
+fn a_deleted_name_is_gone_and_the_pages_say_what_stays() {
+    const LOGIN: &str = "jane.q.public@example.org";
+    const WHAT_STAYS: &str =
+        "Payments, usage and administrative changes of the account stay on record under its number, without your name.";
+    let server = start_with_account_pages();
+    let mut browser = Browser::approved(&server, LOGIN);
+    let account = browser.account();
+    let before = browser.get("/settings").text();
+    let promised =
+        format!("Your name, password, keys and sessions are deleted. Credits that are left are lost. {WHAT_STAYS}");
+    assert!(before.contains(&promised), "{before}");
+    assert_eq!(Browser::new(&server).sign_in(LOGIN, "not hers at all").status, 422);
+    assert_eq!(Browser::new(&server).sign_in(LOGIN, PASSWORD).status, 303);
+    let deleted = browser.post("/settings/delete", &[("current", PASSWORD), ("sure", "yes")]);
+    let said = format!("Your name, password and keys are deleted. {WHAT_STAYS}");
+    assert!(deleted.text().contains(&said), "{}", deleted.text());
+    assert!(!deleted.text().contains(LOGIN), "{}", deleted.text());
+
+    let (log, acts) = (server.log(), format!("{:?}", server.accounts.acts(1000).unwrap()));
+    assert!(log.contains("/settings/delete") && acts.contains(&account.to_string()), "{log}\n{acts}");
+    for part in [LOGIN, "jane.q.public", "example.org"] {
+        assert!(!log.contains(part), "the log has '{part}': {log}");
+        assert!(!acts.contains(part), "the acts have '{part}': {acts}");
+    }
 }

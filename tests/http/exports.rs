@@ -94,6 +94,40 @@ fn an_account_has_one_export_at_a_time_which_ends_with_its_reader() {
     wait_until("the end of the export", || browser.get("/settings/ledger.csv").status == 200);
 }
 
+/// A reader whose download ended early goes on from the last entry of the file.
+#[test]
+fn an_export_begins_at_an_entry() {
+    let server = start_with_account_pages();
+    let mut browser = Browser::approved(&server, "jane");
+    let account = browser.account();
+    fill_ledger(&server, account);
+    let entries = server.accounts.recent_entries(account, 10_000).unwrap();
+    let ids = |csv: &[u8]| -> Vec<String> {
+        let mut reader = csv::ReaderBuilder::new().from_reader(csv);
+        reader.records().map(|row| row.unwrap()[0].to_owned()).collect()
+    };
+    // In the first part, and so late that one part is enough.
+    for at in [100, entries.len() - 20] {
+        let rest: Vec<String> = entries[at..].iter().map(|entry| entry.id.to_string()).collect();
+        let export = browser.get(&format!("/settings/ledger.csv?from={}", rest[0]));
+        assert_eq!((export.status, ids(&export.body)), (200, rest), "from entry {at}");
+    }
+}
+
+#[test]
+fn an_account_has_four_exports_a_minute() {
+    let server = start_with_account_pages();
+    let mut browser = Browser::approved(&server, "jane");
+    for export in 1..=4 {
+        assert_eq!(browser.get("/settings/ledger.csv").status, 200, "export {export}");
+    }
+    let refused = browser.get("/settings/ledger.csv");
+    assert_eq!(refused.status, 429);
+    assert!((1..=15).contains(&refused.header_number("retry-after")), "{}", refused.header("retry-after"));
+    assert_eq!(browser.get("/settings/ledger").status, 200, "the pages of the ledger can still be read");
+    assert_eq!(Browser::approved(&server, "john").get("/settings/ledger.csv").status, 200, "another account");
+}
+
 fn read_until(stream: &mut TcpStream, end: &[u8]) -> Vec<u8> {
     let (mut read, mut space) = (Vec::new(), [0; 4096]);
     while !read.ends_with(end) {

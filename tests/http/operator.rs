@@ -13,7 +13,7 @@ use hornbook_accounts::people::PersonRole;
 use hornbook_accounts::records::{AccountStatus, OrderStage, PurchaseStatus};
 use hornbook_accounts::tier::PackName;
 
-use crate::browser::{Browser, between, pages};
+use crate::browser::{Browser, PASSWORD, between, pages};
 use crate::test_server::{TestServer, TestServerOptions, generous_tariff};
 
 /// A program without a data directory; `tests/cli/people.rs` tests the real one.
@@ -87,6 +87,31 @@ fn the_operator_page_is_a_404_for_others() {
     assert_eq!(former.get("/operator").status, 200);
     server.accounts.set_role(former.account(), PersonRole::Customer, &server.test_act()).unwrap();
     assert_eq!(former.get("/operator").status, 404);
+}
+
+/// Searches do not use the queues of sign-in and of the operator.
+#[test]
+fn people_sign_in_and_the_operator_works_while_searches_are_refused() {
+    let server = open();
+    let mut operator = operator(&server);
+    let mut jane = Browser::signed_up(&server, "jane");
+    let (id, key) = (jane.account(), server.create_full_key());
+    let busy = server.occupy_workers();
+    server.get("/api/v1/search?q=deposit", &key).expect_error(503, "overloaded");
+    assert_eq!(operator.get("/?q=deposit").status, 503);
+
+    assert_eq!(Browser::new(&server).sign_in("jane", PASSWORD).status, 303);
+    assert_eq!(jane.get("/settings").status, 200);
+    let page = operator.get("/operator");
+    assert!(page.status == 200 && page.text().contains(&id.to_string()), "{}", page.text());
+    let approved = operator.post("/operator/account", &[("account", &id.to_string()), ("do", "approve")]);
+    assert_eq!((approved.status, status(&server, id)), (303, AccountStatus::Approved));
+    let changed = jane.post("/settings/password", &[("current", PASSWORD), ("password", "battery staple")]);
+    assert_eq!(changed.status, 303, "{}", changed.text());
+
+    server.get("/api/v1/search?q=notice", &key).expect_error(503, "overloaded");
+    drop(busy);
+    assert_eq!(server.get("/api/v1/search?q=notice", &key).status, 200);
 }
 
 #[test]

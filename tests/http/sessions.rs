@@ -1,17 +1,17 @@
 //! Signing in over real connections, and what other sites, cookie thieves and guessers can achieve.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hornbook::api::service::Service;
 use hornbook::api::visitors::VisitorRates;
-use hornbook::http::Mounts;
+use hornbook::http::{Mounts, Proxies};
 use hornbook::web::page_context::{PageContext, PageSettings, PolicyPages};
 use hornbook::web::public_pages::PublicPages;
 use hornbook::web::settings::mount::AccountPages;
 use hornbook_accounts::people::SignUpPolicy;
 
 use crate::browser::{
-    Browser, PASSWORD, SAME_ORIGIN_HEADERS, SESSION_COOKIE, between, start_with_account_pages,
+    Browser, PASSWORD, SAME_ORIGIN_HEADERS, SESSION_COOKIE, between, pages, start_with_account_pages,
     start_with_account_pages_behind_proxy,
 };
 use crate::test_server::{TestServer, TestServerOptions, generous_tariff};
@@ -215,6 +215,40 @@ fn password_guesses_do_not_lock_out_the_owner() {
         })
         .collect();
     assert!(guesses.ends_with(&[429]), "{guesses:?}");
+}
+
+/// A server that was restarted, or another server of the same accounts, knows the networks of earlier sign-ins too.
+#[test]
+fn a_network_is_known_to_pages_that_saw_no_sign_in_from_it() {
+    static FIRST: OnceLock<Arc<Service>> = OnceLock::new();
+    let first = start_with_account_pages_behind_proxy();
+    let _ = FIRST.set(Arc::clone(&first.service));
+    Browser::signed_up(&first, "jane");
+    assert_eq!(Browser::with_address(&first, "2001:db8:1::5").sign_in("jane", PASSWORD).status, 303);
+    let mut at_work = Browser::with_address(&first, "192.0.2.44");
+    assert_eq!(at_work.sign_in("jane", PASSWORD).status, 303);
+    at_work.get("/settings");
+    assert_eq!(at_work.post("/settings/sign-out", &[]).status, 303);
+
+    // New pages on the same accounts.
+    let restarted = TestServer::start_with_options(
+        TestServerOptions {
+            mounts: |_| pages(FIRST.get().unwrap()),
+            ..TestServerOptions::default_for(generous_tariff())
+        },
+        |http| {
+            http.proxies = Proxies { networks: vec!["127.0.0.0/8".parse().unwrap()], uses_proxy_protocol: false };
+        },
+    );
+    let sign_in = |address, password: &str| Browser::with_address(&restarted, address).sign_in("jane", password).status;
+    let guesses: Vec<u16> = (0..8).map(|_| sign_in("203.0.113.9", "guess number x")).collect();
+    assert!(guesses.ends_with(&[429]), "{guesses:?}");
+    assert_eq!(sign_in("198.51.100.1", PASSWORD), 429, "from an unknown network");
+    assert_eq!(sign_in("2001:db8:1::77", PASSWORD), 303, "from the network of an earlier sign-in");
+    assert_eq!(sign_in("192.0.2.44", PASSWORD), 303, "also after signing out there");
+    // Guesses from a known network are limited too.
+    let guesses: Vec<u16> = (0..8).map(|_| sign_in("192.0.2.44", "guess number x")).collect();
+    assert!(guesses.starts_with(&[422]) && guesses.ends_with(&[429]), "{guesses:?}");
 }
 
 #[test]

@@ -367,6 +367,25 @@ fn overview_pictures_are_cached_and_rate_limited_separately() {
     assert_eq!(request(&server, &tile).status, 200, "the parts of the map have their own bucket");
 }
 
+/// A picture that was compressed once is sent compressed from then on.
+#[test]
+fn overview_pictures_are_compressed_once_in_each_coding() {
+    let server = open();
+    let path = format!("{}/overview/light", map_parts_path(&server, MILLBROOK));
+    let plain = request(&server, &path);
+    assert_eq!((plain.status, plain.header("content-encoding")), (200, ""));
+    for coding in ["gzip", "br", "zstd"] {
+        let before = compressions(&server);
+        for _ in 0..2 {
+            let picture = server.get_with(&path, &[BROWSER, ("Accept-Encoding", coding)]);
+            assert_eq!((picture.status, picture.header("content-encoding")), (200, coding));
+            assert_eq!(decompressed(&picture), plain.body, "{coding}");
+        }
+        assert_eq!(compressions(&server) - before, 1.0, "{coding}: two requests");
+    }
+    assert_eq!(server.metric_value("hornbook_stage_seconds_count{stage=\"draw\"}"), 1.0, "drawn once for all of them");
+}
+
 #[test]
 fn parts_are_not_counted_as_pages() {
     let server = start_with_closed_search();

@@ -1,8 +1,12 @@
 //! Sessions of signed-in browsers. A session begins with a proof. It ends when its time is over,
 //! when its owner ends it, or with a new password.
 
+use std::net::IpAddr;
+
 use hornbook_base::clock::{Now, UnixMillis};
 use hornbook_base::hex;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::act::{ActContext, audit};
 use super::proof::{AuthProof, person_of_proof};
@@ -17,13 +21,23 @@ use crate::key::{KeyDigest, LinkToken};
 use crate::ledger::poster::LedgerTransaction;
 use crate::people::people_index::{SessionState, session_digest};
 use crate::people::{Login, PersonRole, SessionRecord};
-use crate::records::{AccountStatus, from_json, put_json};
+use crate::records::{AccountStatus, from_json, get_json, put_json, read_json};
+use crate::sealing::Owner;
 use crate::state::{Index, StateError, StateTable, StateWriter};
 
 /// The maximum number of sessions of a person. One more ends the session that was unused for the longest time.
 pub const SESSIONS_MAX: usize = 20;
 
 const DEVICE_CHARS_MAX: usize = 80;
+
+/// The maximum number of known networks of a person. One more replaces the one that was unused for the longest time.
+const KNOWN_NETWORKS_MAX: usize = 16;
+
+/// The networks from which a person signed in with the present password, as keyed hashes. The last used one is at the end.
+#[derive(Default, Serialize, Deserialize)]
+struct KnownNetworks {
+    networks: Vec<String>,
+}
 
 /// A person who is signed in. Only a live session creates one.
 #[derive(Clone, Debug)]
@@ -74,11 +88,13 @@ pub struct SessionView {
 }
 
 impl Accounts {
-    /// Signs a browser in. The token is always new, so a token planted by somebody else opens nothing.
+    /// Signs a browser in. The token is always new, so a token planted by somebody else opens nothing. The network of the
+    /// browser becomes known.
     pub fn open_session(
         &self,
         proof: AuthProof,
         device: &str,
+        address: IpAddr,
         act: &ActContext,
         entropy: &mut dyn Entropy,
     ) -> Result<LinkToken, ChangeError> {
@@ -92,6 +108,8 @@ impl Accounts {
             expires_at: at.plus_millis(self.settings().session_millis),
         };
         let act = ActContext { actor: account.into(), at };
+        // Without the key of the data directory a person can sign in, and the network stays unknown.
+        let network = self.network_hash(account, address, entropy).ok();
         self.change(move |poster| {
             person_of_proof(poster, proof)?;
             if !account_of(poster, account)?.status.is_open() {
@@ -102,6 +120,9 @@ impl Accounts {
             let superfluous = least_recently_used(&poster.writing, account, SESSIONS_MAX - 1)?;
             end(poster, &superfluous)?;
             put_json(&mut poster.writing, StateTable::Sessions, digest.bytes(), &record)?;
+            if let Some(network) = network {
+                add_known_network(poster, account, network)?;
+            }
             audit(poster, &act, "sign in", &[&account])?;
             let after: AfterCommit = Box::new(move |directory| {
                 directory.register.end_sessions(&superfluous);
@@ -110,6 +131,37 @@ impl Accounts {
             Ok(((), after))
         })?;
         Ok(token)
+    }
+
+    /// Whether the person with this name signed in from the network of this address before, and has the password of that
+    /// time. Reads the state file.
+    pub fn knows_network(&self, login: &str, address: IpAddr, entropy: &mut dyn Entropy) -> Result<bool, ChangeError> {
+        let login = login.parse::<Login>().ok();
+        let account = login.and_then(|login| Some(self.shared.directory().register.named(&login)?.account));
+        let Some(account) = account else { return Ok(false) };
+        if !self.shared.has_seal_key()? {
+            return Ok(false);
+        }
+        let network = self.network_hash(account, address, entropy)?;
+        let key = known_networks_key(account);
+        let known: Option<KnownNetworks> =
+            self.shared.with_reading(|reading| read_json(reading, StateTable::Meta, &key))?;
+        Ok(known.is_some_and(|known| known.networks.contains(&network)))
+    }
+
+    /// Identifies a network among those of an account, and reveals nothing about it to anyone without the key of the data
+    /// directory.
+    fn network_hash(
+        &self,
+        account: AccountId,
+        address: IpAddr,
+        entropy: &mut dyn Entropy,
+    ) -> Result<String, ChangeError> {
+        let secret = format!("{account}\0{}", network_text(address));
+        let owner = Owner { kind: "sign-in network", id: Uuid::nil(), secret: secret.as_bytes() };
+        let mut bytes = [0; 16];
+        self.shared.seal_key(entropy)?.derived(owner).fill(&mut bytes).map_err(ChangeError::Entropy)?;
+        Ok(hex::encode(&bytes))
     }
 
     /// Whether the directory has this session, live or not.
@@ -223,7 +275,34 @@ pub(super) fn sessions_of(
     found.iter().map(read).collect()
 }
 
-/// Removes every session of an account from the file; the caller removes them from memory after the commit.
+/// An IPv4 address, or an IPv6 network of 64 bits.
+fn network_text(address: IpAddr) -> String {
+    match address.to_canonical() {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => format!("{:x}::/64", address.to_bits() >> 64),
+    }
+}
+
+fn known_networks_key(account: AccountId) -> Vec<u8> {
+    format!("sign-in networks of {account}").into_bytes()
+}
+
+fn add_known_network(
+    poster: &mut LedgerTransaction<'_>,
+    account: AccountId,
+    network: String,
+) -> Result<(), StateError> {
+    let key = known_networks_key(account);
+    let mut known: KnownNetworks = get_json(&poster.writing, StateTable::Meta, &key)?.unwrap_or_default();
+    known.networks.retain(|other| *other != network);
+    known.networks.push(network);
+    let surplus = known.networks.len().saturating_sub(KNOWN_NETWORKS_MAX);
+    known.networks.drain(..surplus);
+    put_json(&mut poster.writing, StateTable::Meta, &key, &known)
+}
+
+/// Removes every session of an account and its known networks from the file; the caller removes the sessions from memory after
+/// the commit.
 pub(super) fn end_sessions_of(
     poster: &mut LedgerTransaction<'_>,
     account: AccountId,
@@ -231,6 +310,7 @@ pub(super) fn end_sessions_of(
     let ended = sessions_of(&poster.writing, account)?;
     let ended: Vec<KeyDigest> = ended.into_iter().map(|(digest, _)| digest).collect();
     end(poster, &ended)?;
+    poster.writing.remove(StateTable::Meta, &known_networks_key(account))?;
     Ok(ended)
 }
 

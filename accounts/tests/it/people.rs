@@ -2,6 +2,7 @@
 //! for stolen tokens.
 
 use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use hornbook_accounts::admission::Reserved;
 use hornbook_accounts::budget::Budget;
@@ -25,6 +26,7 @@ use crate::support::{act, clock_at_noon, now_of, start_accounts};
 const IDLE_MILLIS: i64 = 3_600_000;
 const LONGEST_MILLIS: i64 = 4 * 3_600_000;
 const PASSWORD: &str = "correct horse";
+const HOME: IpAddr = IpAddr::V4(Ipv4Addr::new(203, 0, 113, 7));
 
 fn settings() -> Settings {
     Settings {
@@ -74,7 +76,18 @@ impl PeopleFixture {
 
     fn open(&mut self, proof: AuthProof) -> Result<LinkToken, ChangeError> {
         let act = act(now_of(&self.clock));
-        self.accounts.as_ref().unwrap().open_session(proof, "a browser", &act, &mut self.entropy)
+        self.accounts.as_ref().unwrap().open_session(proof, "a browser", HOME, &act, &mut self.entropy)
+    }
+
+    fn open_from(&mut self, proof: AuthProof, address: IpAddr) {
+        let act = act(now_of(&self.clock));
+        let accounts = self.accounts.as_ref().unwrap();
+        accounts.open_session(proof, "a browser", address, &act, &mut self.entropy).unwrap();
+    }
+
+    fn knows_network(&self, name: &str, address: &str) -> bool {
+        let address = address.parse().unwrap();
+        self.accounts().knows_network(name, address, &mut SeededEntropy(2)).unwrap()
     }
 
     fn who(&self, token: &LinkToken) -> Option<AccountId> {
@@ -124,6 +137,49 @@ fn a_person_signs_up_and_in_and_out() {
     assert!(refused.contains("is taken"), "{refused}");
     let acts: Vec<String> = place.accounts().acts(20).unwrap().into_iter().map(|act| act.act).collect();
     assert_eq!(acts, ["account create", "person create", "sign in", "sign in", "sign out"]);
+}
+
+#[test]
+fn networks_of_sign_ins_are_known_after_a_restart_and_forgotten_with_the_password_and_the_account() {
+    let mut place = PeopleFixture::new();
+    let jane = place.signed_up("jane");
+    let john = place.signed_up("john");
+    place.open_from(jane, HOME);
+    let site = |number: u128| IpAddr::V6(Ipv6Addr::from_bits((0x2001_0db8 << 96) | (number << 64) | 1));
+    place.open_from(jane, site(1));
+    place.open_from(john, site(2));
+    place.restart();
+    for (name, address, is_known) in [
+        ("jane", "203.0.113.7", true),
+        (" JANE", "::ffff:203.0.113.7", true),
+        ("jane", "2001:db8:0:1:ffff::9", true),
+        ("jane", "203.0.113.8", false),
+        ("jane", "2001:db8:0:2::1", false),
+        ("john", "2001:db8:0:2::7", true),
+        ("john", "203.0.113.7", false),
+        ("nobody", "203.0.113.7", false),
+        ("", "203.0.113.7", false),
+    ] {
+        assert_eq!(place.knows_network(name, address), is_known, "{name} {address}");
+    }
+    // The least recently used network makes room.
+    place.open_from(jane, HOME);
+    (10..25).for_each(|number| place.open_from(jane, site(number)));
+    assert!(place.knows_network("jane", "203.0.113.7") && place.knows_network("jane", "2001:db8:0:18::1"));
+    assert!(!place.knows_network("jane", "2001:db8:0:1::1"), "only the last sixteen are kept");
+    // Signing out forgets nothing, and a new password everything.
+    let (account, act) = (jane.account(), act(now_of(&place.clock)));
+    let all = EndSessions::OthersThan(place.accounts().sessions(john.account(), act.at)[0].id);
+    assert_eq!(place.accounts().end_sessions(account, all, &act).unwrap(), 18);
+    assert!(place.knows_network("jane", "203.0.113.7"));
+    let jane = place.change_password(jane, "battery staple").unwrap();
+    assert!(!place.knows_network("jane", "203.0.113.7"));
+    place.open_from(jane, HOME);
+    assert!(place.knows_network("jane", "203.0.113.7"));
+    // Somebody else who takes the name of a deleted account starts without known networks.
+    place.accounts().delete_account(jane, &act).unwrap();
+    place.signed_up("jane");
+    assert!(!place.knows_network("jane", "203.0.113.7"));
 }
 
 #[test]

@@ -3,8 +3,9 @@
 
 use std::path::Path;
 
-use hornbook_accounts::changes::DraftView;
+use hornbook_accounts::changes::{DraftView, SignUp};
 use hornbook_accounts::entropy::SeededEntropy;
+use hornbook_accounts::people::{Password, PasswordCost};
 use hornbook_accounts::records::OrderStage;
 use hornbook_accounts::sealed::SealedCount;
 use hornbook_accounts::{Accounts, Settings};
@@ -61,6 +62,36 @@ fn assert_hidden(data: &Path, words: &[&str]) {
         }
     }
     assert!(files >= 4, "state, key, lock, mark");
+}
+
+/// The networks of sign-ins are stored as keyed hashes. Without the key people still sign in, and no network is known.
+#[test]
+fn no_address_of_a_sign_in_is_in_any_file() {
+    const ADDRESSES: [&str; 2] = ["203.0.113.77", "2001:db8:77::1"];
+    let clock = clock_at_noon();
+    let data = tempfile::tempdir().unwrap();
+    let settings = Settings { password_work: PasswordCost { memory_kib: 8, passes: 1 }, ..Settings::default() };
+    let open_accounts = || Accounts::open(data.path(), settings, now_of(&clock)).unwrap();
+    let (act, mut entropy) = (act(now_of(&clock)), SeededEntropy(1));
+    let accounts = open_accounts();
+    let (login, password) = ("jane".parse().unwrap(), Password::new("correct horse").unwrap());
+    let proof = accounts.sign_up(SignUp { login, password, approve: true }, &act, &mut entropy).unwrap();
+    for address in ADDRESSES {
+        accounts.open_session(proof, "a browser", address.parse().unwrap(), &act, &mut entropy).unwrap();
+        assert!(accounts.knows_network("jane", address.parse().unwrap(), &mut entropy).unwrap());
+    }
+    let owner = create_customer(&accounts, 0, 1, now_of(&clock)).account;
+    open(&accounts, owner, now_of(&clock), 1).unwrap();
+    drop(accounts);
+    assert_hidden(data.path(), &["203.0.113", "2001:db8:77", "20010db80077"]);
+
+    std::fs::remove_file(data.path().join("state.key")).unwrap();
+    let accounts = open_accounts();
+    let [address, _] = ADDRESSES.map(|address| address.parse().unwrap());
+    assert!(!accounts.knows_network("jane", address, &mut entropy).unwrap());
+    let proof = accounts.check_login("jane", "correct horse").unwrap();
+    accounts.open_session(proof, "a browser", address, &act, &mut entropy).unwrap();
+    assert!(!data.path().join("state.key").exists(), "a sign-in replaced the lost key");
 }
 
 #[test]

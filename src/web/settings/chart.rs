@@ -188,6 +188,17 @@ fn round(pixels: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use hornbook_accounts::Settings;
+    use hornbook_accounts::actor::Actor;
+    use hornbook_accounts::admission::Reserved;
+    use hornbook_accounts::budget::Budget;
+    use hornbook_accounts::changes::{ActContext, NewKey};
+    use hornbook_accounts::entropy::SystemEntropy;
+    use hornbook_accounts::ids::Credits;
+    use hornbook_accounts::key::KeyKind;
+    use hornbook_accounts::scope::ScopeSet;
+    use hornbook_base::clock::{Clock, SystemClock};
+
     use super::*;
 
     fn entry(day: i32, kind: EntryKind, operation: Option<&str>, credits: i64) -> EntryView {
@@ -228,5 +239,37 @@ mod tests {
         let text = by_day(&usage).into_string();
         assert_eq!(text.matches("<rect").count(), 2);
         assert!(by_day(&Usage::of(&UsageSums::default(), UnixDay(10), 5)).into_string().contains("Nothing was used"));
+    }
+
+    /// A view reads only the entries since the last one.
+    #[test]
+    fn entries_are_read_once() {
+        let data = tempfile::tempdir().unwrap();
+        let now = SystemClock::start().now();
+        let accounts = Accounts::open(data.path(), Settings::default(), now).unwrap();
+        let act = ActContext { actor: Actor::program("test"), at: now.wall };
+        let account = accounts.create_account("test".to_owned(), &act).unwrap().id;
+        accounts.approve_account(account, &act).unwrap();
+        let (name, kind, scopes, budget) = ("test".to_owned(), KeyKind::Test, ScopeSet::ALL, Budget::default());
+        let wish = NewKey { account, name, kind, scopes, expires_at: None, budget };
+        let key = accounts.create_key(wish, &act, &mut SystemEntropy).unwrap().secret.reveal();
+        let search = || {
+            let call = accounts.authenticate(Some(&key), now).unwrap().require(ScopeSet::ALL).unwrap();
+            match call.check_rate(now).unwrap().reserve("search", Credits(1), None, now).unwrap() {
+                Reserved::Fresh(reserved) => drop(reserved.begin().unwrap().settle_blocking().unwrap()),
+                Reserved::Replay(_) => panic!("no key of a retry was sent"),
+            }
+        };
+        let (cache, today) = (UsageSumsCache::default(), now.wall.day());
+        let shown = || cache.of(&accounts, account, today, 30).unwrap().by_day;
+        let of_search = (today, "search".to_owned());
+        (0..5).for_each(|_| search());
+        assert_eq!(shown(), BTreeMap::from([(of_search.clone(), 5)]));
+        // What was read before is neither read again nor added again.
+        let mark = (today, "mark".to_owned());
+        cache.0.lock().unwrap().get_mut(&account).unwrap().by_day.insert(mark.clone(), 1);
+        search();
+        assert_eq!(shown(), BTreeMap::from([(of_search.clone(), 6), (mark.clone(), 1)]));
+        assert_eq!(shown(), BTreeMap::from([(of_search, 6), (mark, 1)]));
     }
 }

@@ -102,14 +102,14 @@ pub(super) async fn signed_in(
     if let Some(person) = accounts.person(proof.account()) {
         shared.shell.desk.record_sign_in(seen.request.client, person.login.as_str());
     }
-    let device = device(seen);
+    let (device, address) = (device(seen), seen.request.client);
     let before =
         if let Visitor::Person(person) = &seen.visitor { Some((person.account, person.session)) } else { None };
     let token = shared.shell.desk.work(move || {
         if let Some((account, session)) = before {
             accounts.end_sessions(account, EndSessions::One(session), &act)?;
         }
-        accounts.open_session(proof, &device, &act, &mut SystemEntropy)
+        accounts.open_session(proof, &device, address, &act, &mut SystemEntropy)
     });
     let token = token.await?;
     let seconds = shared.shell.service.accounts().settings().session_millis / 1000;
