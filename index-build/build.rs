@@ -8,11 +8,12 @@ use std::path::Path;
 mod source_hash;
 use source_hash::{SourceHash, files_below, locked_below};
 
-/// The hashed folders. Changes in the importers folder do not affect the other parts of a build.
-const FOLDERS: [&str; 2] = ["src", "../corpus/src"];
+/// The hashed folders: the sources of every package here that decides what a snapshot contains, which a test compares with
+/// the dependencies. Changes in the importers folder do not affect the other parts of a build.
+const FOLDERS: [&str; 3] = ["src", "../base/src", "../corpus/src"];
 const IMPORTERS: &str = "src/import/";
-/// In a package made from this one there is no `corpus` folder beside it, and the lock file is in
-/// the package folder. The package then depends on a published corpus, whose version fixes its
+/// In a package made from this one there are no folders of other packages beside it, and the lock file
+/// is in the package folder. The package then depends on published packages, whose versions fix their
 /// content.
 const LOCKS: [&str; 2] = ["../Cargo.lock", "Cargo.lock"];
 
@@ -39,6 +40,7 @@ fn main() {
             without_importers.add("package", package.as_bytes());
         }
     }
+    println!("cargo::rustc-env=HORNBOOK_SOURCE_FOLDERS={}", FOLDERS.join(" "));
     println!("cargo::rustc-env=HORNBOOK_SOURCES={}", all.to_hex());
     println!("cargo::rustc-env=HORNBOOK_SOURCES_WITHOUT_IMPORTERS={}", without_importers.to_hex());
 }

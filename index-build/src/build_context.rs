@@ -304,7 +304,7 @@ impl BuildContext<'_> {
             format: source.planned.format.name.to_owned(),
             publisher: source.planned.publisher.clone(),
             edition: source.provenance.edition.clone(),
-            current_through: source.planned.current_through.clone(),
+            current_through: source.provenance.current_through.clone(),
             retrieved: source.provenance.retrieved.clone(),
             license: source.planned.license.clone(),
             url: source.provenance.url.clone(),

@@ -4,6 +4,7 @@ use hornbook_corpus::outline::Status;
 
 use crate::effect::{DATE, Effect, date_in};
 use crate::pattern::Pattern;
+use crate::sunset::doubtful_ends;
 
 const NUMBER: &str = r"\d+[A-Z]?[a-z]?(?:[-.:]\d+[A-Za-z]{0,2})+";
 
@@ -25,14 +26,19 @@ pub(crate) enum NamedLaw {
     PartOf(String),
     /// Levels and numbers, from outside: `Title 19, Chapter 5`.
     Container(Vec<(String, String)>),
-    /// What ends is described in other words.
+    /// What ends, or whether it ends, is not understood.
     Unread,
 }
 
 impl NamedSunset {
     /// The sentences of a text that are paragraphs of their own, and the items behind `are each repealed, effective DAY:`.
-    /// Conditions do not match: they are law that a reader has to apply.
+    /// Conditions do not match: they are law that a reader has to apply. Those on the law around them are not understood.
     pub(crate) fn all_in(text: &str) -> Vec<Self> {
+        let doubtful = doubtful_ends(text).into_iter().map(|effect| Self { named: NamedLaw::Unread, effect });
+        doubtful.chain(Self::of_other_law(text)).collect()
+    }
+
+    fn of_other_law(text: &str) -> Vec<Self> {
         if !Pattern::fixed(VERBS).is_match(text) {
             return Vec::new();
         }
@@ -168,6 +174,13 @@ mod tests {
         ] {
             assert_eq!(read(law), [], "{law}");
         }
+    }
+
+    /// Each gives a warning with its file and line.
+    #[test]
+    fn a_doubtful_end_of_the_law_itself_is_not_understood() {
+        let text = "(1) One.\n(2) This section expires July 1, 2023, unless it is extended.\n(3) Two.";
+        assert_eq!(read(text), [(NamedLaw::Unread, "2023-07-01".to_owned())]);
     }
 
     #[test]

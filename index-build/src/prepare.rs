@@ -45,7 +45,10 @@ pub(crate) fn load_with_wordings(
     for other in &wordings {
         add_names(&mut head, other);
     }
-    Ok(Content { citation, number, level, wordings, ..head })
+    // Lists read the day of a source without the record of the node, so a record has a day only if it is another one.
+    let of_source = sources.get(usize::from(head.source)).and_then(|source| source.current_through.as_ref());
+    let current_through = head.current_through.take().filter(|own| Some(own) != of_source);
+    Ok(Content { citation, number, level, current_through, wordings, ..head })
 }
 
 /// Adds the names of another wording, so that the node is found under all of them.
@@ -220,4 +223,68 @@ fn context_tokens(heading: &str, above: &[String]) -> Vec<TokenId> {
         embedder().tokenize(ancestor, &mut tokens);
     }
     tokens
+}
+
+#[cfg(test)]
+mod tests {
+    use hornbook_corpus::nodes::ActName;
+
+    use super::*;
+    use crate::content::{NewNode, NodeHandle, OnRepeat};
+    use crate::effect::Effect;
+    use crate::gather::Gatherer;
+    use crate::mistakes::Mistakes;
+    use crate::order::SortKey;
+    use crate::report::{SourcePosition, Warnings};
+
+    fn page(file: &str, content: Content) -> NewNode {
+        NewNode {
+            handle: NodeHandle::new("b", file),
+            parent: None,
+            key: "b/s1".into(),
+            sort: SortKey::default(),
+            on_repeat: OnRepeat::Reconcile,
+            content: Content { citation: "Code § 1".into(), heading: "Powers.".into(), ..content },
+            position: SourcePosition { file: file.into(), line: None },
+        }
+    }
+
+    #[test]
+    fn a_node_has_the_names_of_all_its_wordings() {
+        let strings = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let until = Effect { to: Some("2022-07-01".into()), ..Effect::default() };
+        let first = Content {
+            text: Some("Old.".into()),
+            effect: Effect { remark: Some("Effective until July 1, 2022".into()), ..until },
+            former_citations: strings(&["Code § 9"]),
+            parallel_citations: strings(&["1 Code 1"]),
+            act_sections: strings(&["section 3"]),
+            act_names: vec![ActName { name: "Powers Act".into(), law: "Pub. L. 1-1".into() }],
+            tags: strings(&["power"]),
+            ..Content::default()
+        };
+        let second = Content {
+            text: Some("New.".into()),
+            effect: Effect::starting(Some("2022-07-01".into())),
+            former_citations: strings(&["Code § 9", "Code § 8"]),
+            parallel_citations: strings(&["2 Code 2"]),
+            tags: strings(&["duty", "power"]),
+            ..Content::default()
+        };
+        let dir = tempfile::tempdir().unwrap();
+        let mut gatherer = Gatherer::new(dir.path()).unwrap();
+        for node in [page("a", first), page("b", second)] {
+            gatherer.add(node, &mut Mistakes::default()).unwrap();
+        }
+        let tree = gatherer.finish_body(&mut Warnings::default(), &mut Mistakes::default()).unwrap();
+        let [node] = tree.as_slice() else { panic!("{tree:?}") };
+        let content = load_with_wordings(&gatherer.into_spool(), node, &[]).unwrap();
+        // The second wording is the law after the last known day, and comes first.
+        assert_eq!((content.text.as_deref(), content.wordings.len()), (Some("New."), 1));
+        assert_eq!(content.former_citations, ["Code § 9", "Code § 8"]);
+        assert_eq!(content.parallel_citations, ["2 Code 2", "1 Code 1"]);
+        assert_eq!(content.tags, ["duty", "power"]);
+        assert_eq!(content.act_sections, ["section 3"]);
+        assert_eq!(content.act_names[0].name, "Powers Act");
+    }
 }

@@ -1,19 +1,30 @@
 //! The origin and date of a source, from the plan or, where the plan does not state them, from the
-//! receipts of its files.
+//! receipts of its files. Some formats state in each file through which day it is current.
 
+use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::Path;
 
+use hornbook_corpus::day::Day;
+
+use crate::import::uslm::edition::{StatedEdition, stated_edition};
+use crate::import::{ReadMode, SourceContent, cfr_annual, ecfr};
 use crate::plan::PlannedSource;
 use crate::receipt::{Receipt, ReceiptError};
-use crate::source_files::{self, SourceError};
+use crate::source_files::{self, SourceError, SourceFile};
 
 /// If the files have more editions than this, the rest are only counted.
 const EDITIONS_STATED_MAX: usize = 4;
+
+/// Files state their edition within this many bytes.
+const HEAD_BYTES: u64 = 64 << 10;
 
 /// The origin that every provision of a source shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SourceProvenance {
     pub(crate) edition: String,
+    /// The day through which all its files are current. None if neither the plan nor every file states one.
+    pub(crate) current_through: Option<String>,
     pub(crate) retrieved: String,
     pub(crate) url: String,
 }
@@ -36,6 +47,10 @@ pub enum ProvenanceError {
 impl SourceProvenance {
     /// The origin of a planned source whose file or folder is at `path`.
     pub(crate) fn of(planned: &PlannedSource, path: &Path) -> Result<Self, ProvenanceError> {
+        let current_through = match &planned.current_through {
+            Some(day) => Some(day.clone()),
+            None => stated_by_files(planned, path)?.map(|day| day.to_string()),
+        };
         let is_silent = planned.edition.is_none() || planned.retrieved.is_none() || planned.url.is_none();
         let received = if is_silent { received(path)? } else { None };
         let of_receipts = |part: fn(&MergedReceipts) -> Option<String>| received.as_ref().and_then(part);
@@ -43,7 +58,7 @@ impl SourceProvenance {
         let retrieved = planned.retrieved.clone().or_else(|| of_receipts(|received| Some(received.retrieved.clone())));
         let url = planned.url.clone().or_else(|| of_receipts(|received| Some(received.url.clone())));
         match (edition, retrieved, url) {
-            (Some(edition), Some(retrieved), Some(url)) => Ok(Self { edition, retrieved, url }),
+            (Some(edition), Some(retrieved), Some(url)) => Ok(Self { edition, current_through, retrieved, url }),
             (edition, retrieved, url) => {
                 let fields = [("edition", edition), ("retrieved", retrieved), ("url", url)];
                 let fields = fields.into_iter().filter(|(_, value)| value.is_none()).map(|(field, _)| field);
@@ -51,6 +66,40 @@ impl SourceProvenance {
             }
         }
     }
+}
+
+/// The oldest day through which the files of a source are current, if every file states its own. Titles of the United
+/// States Code that share a release point are all current through the newest of their days.
+fn stated_by_files(planned: &PlannedSource, path: &Path) -> Result<Option<Day>, SourceError> {
+    let stated: fn(&str) -> Option<StatedEdition> = match planned.format.name {
+        "uslm" => stated_edition,
+        "ecfr" => |head| Some(StatedEdition { release_point: None, day: ecfr::stated_day(head)? }),
+        "cfr-annual" => |head| Some(StatedEdition { release_point: None, day: cfr_annual::stated_day(head)? }),
+        _ => return Ok(None),
+    };
+    let SourceContent::Law { read: ReadMode::Documents { wants, .. }, .. } = planned.format.content else {
+        return Ok(None);
+    };
+    let (mut release_points, mut others, mut is_silent) = (BTreeMap::<String, Day>::new(), Vec::new(), false);
+    source_files::for_each(path, planned.member.as_deref(), |file: SourceFile<'_>| {
+        let SourceFile { place, reader } = file;
+        if is_silent || !wants(&place) {
+            return Ok(());
+        }
+        let mut head = Vec::new();
+        let read = reader.take(HEAD_BYTES).read_to_end(&mut head);
+        read.map_err(|source| SourceError::Io { place, doing: "read it", source })?;
+        match stated(&String::from_utf8_lossy(&head)) {
+            Some(StatedEdition { release_point: Some(name), day }) => {
+                let newest = release_points.entry(name).or_insert(day);
+                *newest = day.max(*newest);
+            }
+            Some(StatedEdition { release_point: None, day }) => others.push(day),
+            None => is_silent = true,
+        }
+        Ok::<(), SourceError>(())
+    })?;
+    Ok(release_points.into_values().chain(others).min().filter(|_| !is_silent))
 }
 
 /// The combined content of the receipts of all files of a source.
@@ -186,6 +235,38 @@ mod tests {
     }
 
     #[test]
+    fn files_state_through_which_day_they_are_current() {
+        let through = |format: &str, files: &[&str], given: &str| {
+            let dir = tempfile::tempdir().unwrap();
+            for (number, text) in files.iter().enumerate() {
+                fs::write(dir.path().join(format!("{number}.xml")), text).unwrap();
+            }
+            let mut planned = planned(&format!("edition = 'e'\nretrieved = '2026-01-01'\nurl = 'u'\n{given}"));
+            planned.sources[0].format = crate::import::IMPORTERS.iter().find(|known| known.name == format).unwrap();
+            SourceProvenance::of(&planned.sources[0], dir.path()).unwrap().current_through
+        };
+        let title = |release: &str, created: &str| {
+            format!(
+                "<uscDoc><meta><docPublicationName>Online@{release}</docPublicationName>\
+                 <dcterms:created>{created}T07:00:00</dcterms:created></meta></uscDoc>"
+            )
+        };
+        // A title without changes keeps its day, so the newest title of a release point counts.
+        let [old, new] = ["2015-11-30", "2025-08-26"].map(|day| title("119-36", day));
+        assert_eq!(through("uslm", &[&old, &new], "").as_deref(), Some("2025-08-26"));
+        let earlier = title("119-30", "2025-07-01");
+        assert_eq!(through("uslm", &[&old, &earlier, &new], "").as_deref(), Some("2025-07-01"));
+        assert_eq!(through("uslm", &[&old, "<uscDoc/>"], ""), None, "a file that states nothing may be older");
+        assert_eq!(through("uslm", &[&new], "current_through = '2025-09-01'").as_deref(), Some("2025-09-01"));
+        let amended = ["<AMDDATE>Dec. 29, 2022(fm)\n</AMDDATE>", "<AMDDATE>Jan. 3, 2023</AMDDATE>"];
+        assert_eq!(through("ecfr", &amended, "").as_deref(), Some("2022-12-29"));
+        assert_eq!(through("ecfr", &["<AMDDATE>soon</AMDDATE>"], ""), None);
+        let revised = "<AMDDATE>Sept. 19, 2011</AMDDATE><REVISED>Revised as of October 1, 2011</REVISED>";
+        assert_eq!(through("cfr-annual", &[revised], "").as_deref(), Some("2011-10-01"));
+        assert_eq!(through("native", &[revised], ""), None);
+    }
+
+    #[test]
     fn a_folder_needs_a_receipt_for_every_file() {
         let dir = tempfile::tempdir().unwrap();
         put(&dir.path().join("1.xml"), Some("2026-02"), "2026-03-02");
@@ -193,6 +274,7 @@ mod tests {
         let found = SourceProvenance::of(&planned("").sources[0], dir.path()).unwrap();
         let expected = SourceProvenance {
             edition: "2026-01 or 2026-02, depending on the file".into(),
+            current_through: None,
             retrieved: "2026-03-01".into(),
             url: "https://law.example/page".into(),
         };

@@ -229,7 +229,8 @@ impl Service {
             return Ok(Outcome::Unchanged { version: version.to_owned(), left: None });
         }
         let PreparedWork { version, weight, map_part: makes, work, .. } = prepared;
-        let reply = self.reply(WorkLane::Unpaid, &call.edition.corpus, weight, makes.as_ref(), work).await.map_err(failed)?;
+        let reply =
+            self.reply(WorkLane::Unpaid, &call.edition.corpus, weight, makes.as_ref(), work).await.map_err(failed)?;
         Ok(Outcome::Answered(Answer { reply, receipt: None, debit: None, version, unread: None }))
     }
 
@@ -475,7 +476,8 @@ impl Payment<'_> {
                         }
                     }
                 };
-                let ((mut reply, replay), queued) = service.work(WorkLane::Paid, corpus, weight, makes.as_ref(), replayed).await?;
+                let ((mut reply, replay), queued) =
+                    service.work(WorkLane::Paid, corpus, weight, makes.as_ref(), replayed).await?;
                 reply.stages.extend(queued);
                 Ok((reply, replay.settle(), None))
             }
@@ -487,7 +489,8 @@ impl Payment<'_> {
                     begun.set(debit.cost().0);
                     Ok((catch_panic(|| work(cancellation)), debit))
                 };
-                let ((done, debit), queued) = service.work(WorkLane::Paid, corpus, weight, makes.as_ref(), paid).await?;
+                let ((done, debit), queued) =
+                    service.work(WorkLane::Paid, corpus, weight, makes.as_ref(), paid).await?;
                 match done {
                     Ok(mut reply) => {
                         reply.stages.extend(queued);
@@ -509,7 +512,8 @@ impl Payment<'_> {
     /// Runs the work, then charges the call if the work succeeded.
     async fn after(self, prepared: PreparedWork) -> Result<Paid, ApiError> {
         let PreparedWork { weight, map_part: makes, work, .. } = prepared;
-        let mut reply = self.service.reply(WorkLane::Paid, &self.call.edition.corpus, weight, makes.as_ref(), work).await?;
+        let mut reply =
+            self.service.reply(WorkLane::Paid, &self.call.edition.corpus, weight, makes.as_ref(), work).await?;
         let (charged, is_part) = (&self.call.progress.charged, self.is_part());
         let (receipt, debit) = match self.reserve()? {
             Reserved::Replay(replay) => (replay.begin().settle(), None),
@@ -660,6 +664,9 @@ mod tests {
         call.abort();
         assert!(has_ended.recv().unwrap());
         assert_eq!(given_up.load(Ordering::Relaxed), 1);
-        assert!(runtime.block_on(queue.run(WorkLane::Paid, SteadyMicros(0), || Ok(true))).unwrap(), "its thread goes on");
+        assert!(
+            runtime.block_on(queue.run(WorkLane::Paid, SteadyMicros(0), || Ok(true))).unwrap(),
+            "its thread goes on"
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! The snapshot as operations use it: search, lookups, and answers that are serialized once and kept.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use hornbook_corpus::catalogue::Catalogue;
@@ -31,8 +31,10 @@ pub struct Corpus {
     /// The answers of `coverage` for today, with and without the jurisdictions that have no law.
     pub(super) coverage: DayCache,
     pub(super) coverage_of_law: DayCache,
-    /// The answer of `code-bodies`, which depends only on the snapshot.
-    pub(super) code_bodies: OnceLock<Bytes>,
+    /// The answer of `code-bodies` for today.
+    pub(super) code_bodies: DayCache,
+    /// The day on which each source was retrieved, by its number.
+    retrieved: Vec<Option<Day>>,
     /// Chosen when they are first shown.
     examples: OnceCell<Arc<Examples>>,
     pub(super) maps: MapCache,
@@ -106,11 +108,13 @@ impl Corpus {
         synonyms: Arc<SynonymTable>,
         shelf: Shelf<Self>,
     ) -> Result<Self, SearchError> {
+        let sources = snapshot.catalogue.sources.iter();
         Ok(Self {
+            retrieved: sources.map(|source| source.retrieved.parse().ok()).collect(),
             engine: Engine::with_synonyms(snapshot, synonyms)?,
             coverage: DayCache::default(),
             coverage_of_law: DayCache::default(),
-            code_bodies: OnceLock::new(),
+            code_bodies: DayCache::default(),
             examples: OnceCell::new(),
             maps: MapCache::new(),
             shelf,
@@ -148,6 +152,17 @@ impl Corpus {
             chosen.map_err(|error| ApiError::internal(format!("choose the examples: {error}")))
         };
         self.examples.get_or_try_init(choose).await.cloned()
+    }
+
+    /// The day on which the copy that a node was read from was retrieved.
+    pub(super) fn retrieved(&self, node: NodeOrdinal) -> Option<Day> {
+        let source = self.snapshot().cards.source(node)?;
+        self.retrieved.get(usize::from(source)).copied().flatten()
+    }
+
+    /// The oldest of these days in a range of nodes.
+    pub(super) fn oldest_retrieved(&self, nodes: OrdinalRange) -> Option<Day> {
+        nodes.iter().filter_map(|node| self.retrieved(NodeOrdinal(node))).min()
     }
 
     /// Finds the node with a requested id.

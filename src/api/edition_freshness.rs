@@ -1,7 +1,13 @@
 //! How current an edition is, and what it does not know about the requested day.
+//!
+//! If a source does not state through which day it is current, it contains nothing later than the day on which it was
+//! retrieved. That day is shown as the day of the copy, never as a day through which the copy is current.
+
+use std::fmt;
 
 use hornbook_corpus::day::Day;
-use hornbook_corpus::ids::{CodeBodyId, NodeOrdinal};
+use hornbook_corpus::ids::{CodeBodyId, NodeOrdinal, OrdinalRange};
+use hornbook_corpus::outline::Status;
 use hornbook_corpus::validity::ShownWording;
 
 use super::as_of::RequestedDay;
@@ -13,9 +19,10 @@ use super::error::ApiError;
 pub(super) enum EditionCertainty {
     /// It knows the law of that day.
     Certain,
-    /// Its source does not state through which day it is current.
+    /// Its source does not state through which day it is current. It was not retrieved before the day.
     Unstated,
-    /// The day is after the edition's last day, by at most a year. The law may have changed in between.
+    /// The day is after the edition's last day, by at most a year. The law may have changed in between. The last day
+    /// is the one through which the edition is current or, if that is not stated, the one on which it was retrieved.
     Past,
     /// The same, by more than a year.
     LongPast,
@@ -26,11 +33,11 @@ pub(super) enum EditionCertainty {
 }
 
 impl EditionCertainty {
-    /// The letter for this in the version of an answer.
+    /// The letter for this in the version of an answer. Another letter if the notice has other words than before.
     pub(super) const fn letter(self) -> char {
         match self {
             Self::Certain => 'c',
-            Self::Unstated => 's',
+            Self::Unstated => 'r',
             Self::Past => 'p',
             Self::LongPast => 'l',
             Self::Undated => 'u',
@@ -43,6 +50,8 @@ impl EditionCertainty {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct EditionFreshness {
     pub(super) through: Option<Day>,
+    /// The day on which the copy was retrieved, if `through` is not stated.
+    pub(super) retrieved: Option<Day>,
     pub(super) knowledge: EditionCertainty,
 }
 
@@ -50,28 +59,80 @@ impl EditionFreshness {
     pub(super) fn of(corpus: &Corpus, node: NodeOrdinal, shown: &ShownWording, day: Day) -> Result<Self, ApiError> {
         let through = corpus.engine().current_through(node)?;
         let is_provision = corpus.snapshot().outline.is_provision(node);
-        Ok(Self { through, knowledge: knowledge(through, is_provision, shown, day) })
+        let retrieved = if through.is_none() { corpus.retrieved(node) } else { None };
+        Ok(Self { through, retrieved, knowledge: knowledge(through, retrieved, is_provision, shown, day) })
+    }
+
+    /// The freshness of all nodes in a range together: that of the oldest edition.
+    pub(super) fn of_range(corpus: &Corpus, nodes: OrdinalRange, day: Day) -> Self {
+        let through = corpus.engine().oldest_current_through(nodes);
+        let retrieved = if through.is_none() { corpus.oldest_retrieved(nodes) } else { None };
+        let whole = ShownWording::constant(Status::InForce);
+        Self { through, retrieved, knowledge: knowledge(through, retrieved, false, &whole, day) }
     }
 
     /// The notice for readers. `None` if the edition knows the law of the day.
     pub(super) fn notice(&self) -> Option<String> {
-        let through =
-            self.through.map(|through| format!("This edition is current through {through}")).unwrap_or_default();
+        let edition = match (self.through, self.retrieved) {
+            (Some(through), _) => format!("This edition is current through {through}"),
+            (None, Some(retrieved)) => format!(
+                "The source does not state through which day it is current; this copy was retrieved on {retrieved}"
+            ),
+            (None, None) => "The source does not state through which day it is current".to_owned(),
+        };
         match self.knowledge {
             EditionCertainty::Certain => None,
-            EditionCertainty::Unstated => {
-                Some("The source does not state the day through which this edition is current.".to_owned())
-            }
-            EditionCertainty::Past => Some(format!("{through}. It does not include later changes.")),
+            EditionCertainty::Unstated => Some(format!("{edition}.")),
+            EditionCertainty::Past => Some(format!("{edition}. It does not include later changes.")),
             EditionCertainty::LongPast => Some(format!(
-                "{through}, more than a year before the requested day. The law may have changed since then."
+                "{edition}, more than a year before the requested day. The law may have changed since then."
             )),
             EditionCertainty::Undated => {
-                Some(format!("{through}. It does not state since when this wording has been law."))
+                Some(format!("{edition}. It does not state since when this wording has been law."))
             }
-            EditionCertainty::TooEarly => Some(format!("{through}. It contains no wordings older than its first one.")),
+            EditionCertainty::TooEarly => Some(format!("{edition}. It contains no wordings older than its first one.")),
         }
     }
+
+    pub(super) const fn is_outdated(&self) -> bool {
+        matches!(self.knowledge, EditionCertainty::LongPast)
+    }
+
+    pub(super) const fn currency(&self) -> Currency {
+        Currency { through: self.through, retrieved: self.retrieved, is_outdated: self.is_outdated() }
+    }
+}
+
+/// The currency of an edition, in a few words: `current through 2022-09-30 (over a year old)`. Empty if no day is known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Currency {
+    pub(super) through: Option<Day>,
+    pub(super) retrieved: Option<Day>,
+    pub(super) is_outdated: bool,
+}
+
+impl Currency {
+    /// With a mark before it, unless it is empty.
+    pub(super) fn after(self, mark: &str) -> String {
+        let words = self.to_string();
+        if words.is_empty() { words } else { format!("{mark}{words}") }
+    }
+}
+
+impl fmt::Display for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.through, self.retrieved) {
+            (Some(through), _) => write!(f, "current through {through}")?,
+            (None, Some(retrieved)) => write!(f, "copy of {retrieved}")?,
+            (None, None) => return Ok(()),
+        }
+        if self.is_outdated { f.write_str(" (over a year old)") } else { Ok(()) }
+    }
+}
+
+/// The part of a line about a provision that follows its status if its source states no day: `, copy of 2026-06-20`.
+pub(super) fn copy_of(retrieved: Option<Day>) -> String {
+    Currency { through: None, retrieved, is_outdated: false }.after(", ")
 }
 
 /// What the editions of several nodes do not know about a day: each statement once, with the name of
@@ -135,14 +196,21 @@ impl EditionFreshness {
     }
 }
 
-fn knowledge(through: Option<Day>, is_provision: bool, shown: &ShownWording, day: Day) -> EditionCertainty {
-    let Some(through) = through else { return EditionCertainty::Unstated };
-    if day > through.one_year_later() {
+fn knowledge(
+    through: Option<Day>,
+    retrieved: Option<Day>,
+    is_provision: bool,
+    shown: &ShownWording,
+    day: Day,
+) -> EditionCertainty {
+    let Some(last) = through.or(retrieved) else { return EditionCertainty::Unstated };
+    if day > last.one_year_later() {
         return EditionCertainty::LongPast;
     }
-    if day > through {
+    if day > last {
         return EditionCertainty::Past;
     }
+    let Some(through) = through else { return EditionCertainty::Unstated };
     match (shown.status, shown.from) {
         _ if !is_provision || day == through => EditionCertainty::Certain,
         (_, Some(from)) if day < from => EditionCertainty::TooEarly,
@@ -153,8 +221,6 @@ fn knowledge(through: Option<Day>, is_provision: bool, shown: &ShownWording, day
 
 #[cfg(test)]
 mod tests {
-    use hornbook_corpus::outline::Status;
-
     use super::*;
 
     fn day(text: &str) -> Day {
@@ -178,15 +244,41 @@ mod tests {
             (&dated, "2023-09-30", EditionCertainty::Past),
             (&dated, "2023-10-01", EditionCertainty::LongPast),
         ] {
-            assert_eq!(knowledge(through, true, shown, day(date)), expected, "{date} {shown:?}");
+            assert_eq!(knowledge(through, None, true, shown, day(date)), expected, "{date} {shown:?}");
         }
-        assert_eq!(knowledge(through, false, &undated, day("2021-01-01")), EditionCertainty::Certain);
-        assert_eq!(knowledge(None, true, &dated, day("2021-01-01")), EditionCertainty::Unstated);
+        assert_eq!(knowledge(through, None, false, &undated, day("2021-01-01")), EditionCertainty::Certain);
+        assert_eq!(knowledge(None, None, true, &dated, day("2021-01-01")), EditionCertainty::Unstated);
+    }
+
+    #[test]
+    fn a_copy_without_a_stated_day_contains_nothing_later_than_its_retrieval() {
+        let retrieved = Some(day("2022-09-30"));
+        let shown = ShownWording::constant(Status::InForce);
+        for (date, expected, words) in [
+            ("2022-09-30", EditionCertainty::Unstated, "retrieved on 2022-09-30."),
+            ("2022-10-01", EditionCertainty::Past, "retrieved on 2022-09-30. It does not include later changes."),
+            ("2023-09-30", EditionCertainty::Past, "retrieved on 2022-09-30. It does not include later changes."),
+            (
+                "2023-10-01",
+                EditionCertainty::LongPast,
+                "retrieved on 2022-09-30, more than a year before the requested day.",
+            ),
+        ] {
+            let knowledge = knowledge(None, retrieved, true, &shown, day(date));
+            assert_eq!(knowledge, expected, "{date}");
+            let freshness = EditionFreshness { through: None, retrieved, knowledge };
+            let notice = freshness.notice().unwrap();
+            let start = "The source does not state through which day it is current; this copy was ";
+            assert!(notice.starts_with(&format!("{start}{words}")), "{notice}");
+            let old = if expected == EditionCertainty::LongPast { " (over a year old)" } else { "" };
+            assert_eq!(freshness.currency().to_string(), format!("copy of 2022-09-30{old}"));
+        }
     }
 
     #[test]
     fn a_notice_names_the_last_day_that_is_known() {
-        let notice = |knowledge| EditionFreshness { through: Some(day("2022-09-30")), knowledge }.notice();
+        let notice =
+            |knowledge| EditionFreshness { through: Some(day("2022-09-30")), retrieved: None, knowledge }.notice();
         assert_eq!(notice(EditionCertainty::Certain), None);
         for knowledge in
             [EditionCertainty::Past, EditionCertainty::LongPast, EditionCertainty::Undated, EditionCertainty::TooEarly]

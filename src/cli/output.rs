@@ -9,7 +9,10 @@ use std::error::Error;
 use std::io::{self, ErrorKind, Write};
 
 use hornbook_base::invisible::{escaped_json, escaped_lines};
+use hornbook_corpus::day::Day;
+use hornbook_corpus::ids::NodeOrdinal;
 use hornbook_corpus::outline::Status;
+use hornbook_search::{Engine, SearchError};
 use serde::Serialize;
 
 /// The result of a command. `main` prints an error as one line.
@@ -105,6 +108,21 @@ pub(super) fn status_mark(status: Status) -> String {
         Status::InForce => String::new(),
         status => format!(" [{}]", status.as_str()),
     }
+}
+
+/// How current the edition of a node is: `current through 2022-09-30 (over a year old)`, or `copy of 2026-06-20` if its
+/// source does not state a day. Empty if no day is known.
+pub(super) fn currency(engine: &Engine, node: NodeOrdinal, day: Day) -> Result<String, SearchError> {
+    let snapshot = engine.snapshot();
+    let source = || snapshot.catalogue.sources.get(usize::from(snapshot.cards.source(node)?));
+    let (words, known) = match engine.current_through(node)? {
+        Some(through) => ("current through", Some(through)),
+        None => ("copy of", source().and_then(|source| source.retrieved.parse().ok())),
+    };
+    Ok(known.map_or_else(String::new, |known: Day| {
+        let age = if day > known.one_year_later() { " (over a year old)" } else { "" };
+        format!("{words} {known}{age}")
+    }))
 }
 
 /// `1 query`, `2 queries`.

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use clap::Args;
+use hornbook_corpus::day::Day;
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_search::{AnswerKind, CitationAnswer, Engine};
 use serde_json::json;
 
 use crate::cli::as_of::AsOf;
-use crate::cli::output::{print, print_json, status_mark};
+use crate::cli::output::{CommandError, currency, print, print_json, status_mark};
 use crate::cli::search::snapshot_and_text;
 use crate::cli::{CommandResult, GlobalOptions};
 
@@ -34,10 +35,14 @@ impl Resolve {
     pub(super) fn run(self, options: &GlobalOptions) -> CommandResult {
         let (folder, citation) = snapshot_and_text("resolve", &self.words)?;
         let engine = Engine::new(Arc::new(Snapshot::open(&options.snapshot(folder)?)?))?;
-        let answers = engine.resolve_on(&engine.law_on(Some(self.as_of.day())), &citation)?;
+        let day = self.as_of.day();
+        let answers = engine.resolve_on(&engine.law_on(Some(day)), &citation)?;
         match options.json {
             true => print_json(&json!({ "answers": answers }))?,
-            false => print(&answers.iter().map(as_text).collect::<String>())?,
+            false => {
+                let texts = answers.iter().map(|answer| as_text(&engine, answer, day));
+                print(&texts.collect::<Result<String, CommandError>>()?)?;
+            }
         }
         let unresolved = answers.iter().filter(|answer| answer.answer != AnswerKind::Resolved).count();
         match unresolved {
@@ -47,14 +52,18 @@ impl Resolve {
     }
 }
 
-fn as_text(answer: &CitationAnswer) -> String {
+fn as_text(engine: &Engine, answer: &CitationAnswer, day: Day) -> Result<String, CommandError> {
     let mut out = format!("{}: {}\n", answer.answer.as_str(), answer.message);
     for node in &answer.candidates {
         let status = status_mark(node.status);
         out += &format!("  {}  {}{status}\n    id {}\n", node.citation, node.heading, node.node_id);
+        if let Some(ordinal) = engine.snapshot().ordinal(node.node_id) {
+            let currency = currency(engine, ordinal, day)?;
+            out += &if currency.is_empty() { currency } else { format!("    {currency}\n") };
+        }
     }
     if !answer.subdivision.is_empty() {
         out += &format!("  subdivision ({})\n", answer.subdivision.join(")("));
     }
-    out
+    Ok(out)
 }

@@ -7,16 +7,17 @@ use std::sync::Arc;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use hornbook::api::own_synonyms::read_synonyms;
+use hornbook_corpus::day::Day;
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_search::{
-    DepthChoice, Engine, Facets, Highlight, Mode, PlaceEffect, Relation, SearchRequest, SearchResponse, ShownHit,
-    UnderstoodPlace,
+    DepthChoice, Engine, Facets, Highlight, Mode, PlaceEffect, Relation, SearchError, SearchRequest, SearchResponse,
+    ShownHit, UnderstoodPlace,
 };
 use serde_json::{Value, json};
 
 use crate::cli::as_of::AsOf;
 use crate::cli::filters::Filters;
-use crate::cli::output::{BOLD, NOT_BOLD, print, print_json, status_mark};
+use crate::cli::output::{BOLD, CommandError, NOT_BOLD, currency, print, print_json, status_mark};
 use crate::cli::{CommandResult, GlobalOptions};
 
 /// Maximum number of characters in a line of output.
@@ -117,8 +118,8 @@ impl Search {
         let mut response = engine.search(&request)?;
         let hits = engine.show(&mut response)?;
         match options.json {
-            true => print_json(&as_json(engine.snapshot(), &request, &response, &hits)),
-            false => print(&as_text(engine.snapshot(), &request, &response, &hits, Emphasis::for_stdout())),
+            true => print_json(&as_json(&engine, &request, &response, &hits)?),
+            false => print(&as_text(&engine, &request, &response, &hits, Emphasis::for_stdout())?),
         }
     }
 }
@@ -146,12 +147,13 @@ pub(super) fn snapshot_and_text(command: &str, words: &[String]) -> Result<(Opti
 }
 
 fn as_text(
-    snapshot: &Snapshot,
+    engine: &Engine,
     request: &SearchRequest<'_>,
     response: &SearchResponse,
     hits: &[ShownHit<'_>],
     emphasis: Emphasis,
-) -> String {
+) -> Result<String, CommandError> {
+    let (snapshot, day) = (engine.snapshot(), request.day.unwrap_or(Day::LAST));
     let first = (request.page - 1) * request.limit + 1;
     let mut out = response.corrected_query.as_deref().map_or_else(String::new, |corrected| {
         format!("searched for '{corrected}'; --exact searches for '{}'\n\n", request.query)
@@ -173,7 +175,9 @@ fn as_text(
         let relation = relation.map_or_else(String::new, |relation| format!(" [{}]", relation.as_str()));
         out += &format!("{number:>3}. {}  {}{status}{relation}\n", provision.citation, provision.heading);
         if let Some(body) = provision.code_body {
-            out += &format!("     {} ({})\n", body.name, body.jurisdiction);
+            let currency = currency(engine, hit.node, day)?;
+            let mark = if currency.is_empty() { "" } else { ", " };
+            out += &format!("     {} ({}){mark}{currency}\n", body.name, body.jurisdiction);
         }
         let end = if snippet.has_text_after { " …" } else { "" };
         out += &wrapped(&(emphasis.of(snippet.text, &snippet.highlights) + end), "     ");
@@ -195,7 +199,7 @@ fn as_text(
         out += &explained;
         out.push('\n');
     }
-    out
+    Ok(out)
 }
 
 fn facets_text(snapshot: &Snapshot, facets: &Facets) -> String {
@@ -269,11 +273,12 @@ fn wrapped(text: &str, indent: &str) -> String {
 }
 
 fn as_json(
-    snapshot: &Snapshot,
+    engine: &Engine,
     request: &SearchRequest<'_>,
     response: &SearchResponse,
     hits: &[ShownHit<'_>],
-) -> Value {
+) -> Result<Value, CommandError> {
+    let snapshot = engine.snapshot();
     let results = response.hits.iter().zip(hits).map(|(hit, ShownHit { provision: shown, snippet })| {
         let mut result = json!({
             "id": shown.id,
@@ -282,6 +287,7 @@ fn as_json(
             "status": shown.shown.status,
             "effectiveFrom": shown.shown.from,
             "effectiveTo": shown.shown.to,
+            "currentThrough": engine.current_through(hit.node)?,
             "jurisdiction": shown.code_body.map(|body| &body.jurisdiction),
             "codeBody": shown.code_body.map(|body| &body.name),
             "codeBodyId": shown.code_body.map(|body| body.id),
@@ -293,7 +299,7 @@ fn as_json(
         if let Some(explain) = &hit.explain {
             result["explain"] = json!(explain);
         }
-        result
+        Ok(result)
     });
     let mut out = json!({
         "query": request.query,
@@ -302,7 +308,7 @@ fn as_json(
         "page": request.page,
         "limit": request.limit,
         "total": response.total,
-        "results": results.collect::<Vec<Value>>(),
+        "results": results.collect::<Result<Vec<Value>, SearchError>>()?,
     });
     if let Some(corrected) = &response.corrected_query {
         out["correctedQuery"] = json!(corrected);
@@ -322,7 +328,7 @@ fn as_json(
     if let Some(explain) = &response.explain {
         out["explain"] = json!({ "query": explain, "microseconds": response.stages });
     }
-    out
+    Ok(out)
 }
 
 fn facets_json(snapshot: &Snapshot, facets: &Facets) -> Value {

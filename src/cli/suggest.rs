@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use clap::Args;
+use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::ShortCode;
 use hornbook_corpus::snapshot::Snapshot;
 use hornbook_search::{Engine, SuggestRequest, Suggestion};
 
 use crate::cli::as_of::AsOf;
 use crate::cli::filters::subtree_of;
-use crate::cli::output::{print, print_json, status_mark};
+use crate::cli::output::{CommandError, currency, print, print_json, status_mark};
 use crate::cli::search::snapshot_and_text;
 use crate::cli::{CommandResult, GlobalOptions};
 
@@ -41,16 +42,17 @@ impl Suggest {
         let (folder, text) = snapshot_and_text("suggest", &self.words)?;
         let engine = Engine::new(Arc::new(Snapshot::open(&options.snapshot(folder)?)?))?;
         let range = self.jurisdiction.map(|code| subtree_of(engine.snapshot(), &code)).transpose()?;
-        let day = Some(self.as_of.day());
-        let found = engine.suggest(&SuggestRequest { limit: self.limit, range, day, ..SuggestRequest::new(&text) })?;
+        let day = self.as_of.day();
+        let request = SuggestRequest { limit: self.limit, range, day: Some(day), ..SuggestRequest::new(&text) };
+        let found = engine.suggest(&request)?;
         match options.json {
             true => print_json(&found),
-            false => print(&as_text(&found.suggestions, found.did_you_mean.as_deref())),
+            false => print(&as_text(&engine, &found.suggestions, found.did_you_mean.as_deref(), day)?),
         }
     }
 }
 
-fn as_text(suggestions: &[Suggestion], meant: Option<&str>) -> String {
+fn as_text(engine: &Engine, suggestions: &[Suggestion], meant: Option<&str>, day: Day) -> Result<String, CommandError> {
     let mut out = meant.map_or_else(String::new, |meant| format!("did you mean: {meant}\n"));
     for suggestion in suggestions {
         let status = status_mark(suggestion.status);
@@ -59,10 +61,12 @@ fn as_text(suggestions: &[Suggestion], meant: Option<&str>) -> String {
             (_, 1) => format!("  ({})", suggestion.citation),
             (_, count) => format!("  ({count} provisions, such as {})", suggestion.citation),
         };
-        out += &format!("{}{place}{status}\n", suggestion.text);
+        let currency = currency(engine, suggestion.node, day)?;
+        let currency = if currency.is_empty() { currency } else { format!("  [{currency}]") };
+        out += &format!("{}{place}{status}{currency}\n", suggestion.text);
     }
     if suggestions.is_empty() {
         out += "no suggestions\n";
     }
-    out
+    Ok(out)
 }

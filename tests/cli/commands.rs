@@ -63,6 +63,10 @@ fn search_prints_snippets_plain_into_a_pipe_and_highlights_as_json() {
     };
     let reported = search(&[]);
     assert!(reported.contains("security deposit") && !reported.contains('\u{1b}'), "{reported}");
+    let on = |day: &str| search(&["--as-of", day]);
+    let statutes = "Arden Revised Statutes (XA), current through 2026-01-01";
+    assert!(on("2027-01-01").contains(&format!("{statutes}\n")), "{}", on("2027-01-01"));
+    assert!(on("2027-01-02").contains(&format!("{statutes} (over a year old)\n")), "{}", on("2027-01-02"));
     let json: serde_json::Value = serde_json::from_str(&search(&["--json"])).unwrap();
     let snippet: Vec<char> = json["results"][0]["snippet"].as_str().unwrap().chars().collect();
     let highlights = json["results"][0]["highlights"].as_array().unwrap();
@@ -71,6 +75,7 @@ fn search_prints_snippets_plain_into_a_pipe_and_highlights_as_json() {
         snippet[place("start")..place("end")].iter().collect::<String>().to_lowercase()
     });
     let words: Vec<String> = words.collect();
+    assert_eq!(json["results"][0]["currentThrough"], "2026-01-01");
     assert!(words.iter().any(|word| word == "deposit") && words.iter().any(|word| word == "security"), "{words:?}");
 }
 
@@ -88,6 +93,8 @@ fn suggest_completes_what_was_typed() {
     assert!(suggest(&["definitions"]).starts_with("Definitions  ("));
     assert!(suggest(&["secruity deposit"]).starts_with("did you mean: security deposit\n"));
     assert_eq!(suggest(&["qqqqqq"]), "no suggestions\n");
+    let old = suggest(&["--as-of", "2028-01-01", "fences and"]);
+    assert!(old.contains("  [current through 2026-01-01 (over a year old)]\n"), "{old}");
     let json: serde_json::Value = serde_json::from_str(&suggest(&["--json", "--limit", "2", "def"])).unwrap();
     assert_eq!(json["suggestions"][0]["text"], "Definitions");
     assert_eq!(json["suggestions"].as_array().unwrap().len(), 2);
@@ -108,6 +115,8 @@ fn resolve_prints_every_answer_and_fails_unless_all_are_resolved() {
         reported.starts_with("resolved: Arden Rev. Stat. § 24-2-201(a)") && reported.contains("subdivision (a)"),
         "{reported}"
     );
+    let (_, old, _) = resolve("arden rev stat 24-2-201", &["--as-of", "2028-01-01"]);
+    assert!(old.contains("\n    current through 2026-01-01 (over a year old)\n"), "{old}");
     let (code, json, message) = resolve("Arden Rev. Stat. §§ 24-2-201, 99-9-999", &["--json"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["answers"][0]["answer"], "resolved");

@@ -2,13 +2,19 @@
 //! the sample have a wording that replaces another one: § 24-2-201 on 2026-07-01, § 40-3-305 on
 //! 2027-01-01. Their edition is current through 2026-01-01.
 
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 use hornbook::api::operations::OPERATIONS;
+use hornbook_accounts::scope::Scope;
 use hornbook_base::clock::{ManualClock, UnixDay};
+use hornbook_index_build::build::Destination;
 use serde_json::{Value, json};
 
 use crate::pages::page_path;
+use crate::sample::build_plan;
+use crate::swaps::copy_with;
 use crate::test_server::{TestResponse, TestServer, TestServerOptions, generous_tariff};
 use crate::{mcp, pages};
 
@@ -46,6 +52,27 @@ impl ServerWithClock {
 
     fn get(&self, path: &str) -> TestResponse {
         self.server.get(path, &self.key)
+    }
+
+    /// Serves the sample without the days through which its sources are current. They were retrieved on 2026-01-15.
+    fn serve_without_stated_days(&self) -> tempfile::TempDir {
+        let data = tempfile::tempdir().unwrap();
+        let sources = data.path().join("sources");
+        copy_with(&Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/sample"), &sources, "landlord");
+        let plan = fs::read_to_string(sources.join("plan.toml")).unwrap();
+        let plan = plan.replace("current_through = \"2026-01-01\"\n", "");
+        fs::write(sources.join("plan.toml"), plan).unwrap();
+        let built = build_plan(sources.join("plan.toml"), Destination::Inactive(data.path().to_owned()));
+        let target = Path::new("snapshots").join(built.path.file_name().unwrap());
+        std::os::unix::fs::symlink(target, data.path().join("current")).unwrap();
+        self.server.service.reload_snapshot(data.path(), None).unwrap();
+        data
+    }
+
+    /// Lets over a year pass after the retrieval of the sample and the last day of its editions.
+    fn wait_a_year(&self) {
+        const DAY_MILLIS: u64 = 86_400_000;
+        self.clock.advance_millis(300 * DAY_MILLIS);
     }
 
     fn node(&self, day: &str) -> Value {
@@ -318,15 +345,132 @@ fn agents_read_status_days_and_notices() {
     // A connector asks for today, or for the day in an address of this service.
     let sources: Value = serde_json::from_str(&reported("search", json!({ "query": DEPOSITS }))).unwrap();
     let found = &sources["results"][0];
-    assert!(text(&found["title"]).ends_with(" (until 2026-07-01)"), "{found}");
+    assert!(text(&found["title"]).ends_with(" (until 2026-07-01; current through 2026-01-01)"), "{found}");
     let document = |id: String| -> Value { serde_json::from_str(&reported("fetch", json!({ "id": id }))).unwrap() };
     let [today, later] = ["", "?asOf=2026-07-02"].map(|day| document(format!("{}{day}", text(&found["url"]))));
     assert_eq!((&today["title"], &today["metadata"]["effectiveTo"]), (&found["title"], &json!(CHANGE_DAY)));
     assert!(text(&today["text"]).contains(OLD_WORDS) && text(&later["text"]).contains(NEW_WORDS));
     let early = document(format!("{}?asOf=2020-01-01", text(&found["url"])));
-    assert!(text(&early["title"]).ends_with(" (uncertain from 2023-10-01 until 2026-07-01)"), "{early}");
+    assert!(
+        text(&early["title"]).ends_with(" (uncertain from 2023-10-01 until 2026-07-01; current through 2026-01-01)"),
+        "{early}"
+    );
     let refused = reported("fetch", json!({ "id": format!("{}?asOf=2026-02-30", text(&found["url"])) }));
     assert!(refused.contains("not a date such as 2026-01-31"), "{refused}");
     let coverage = reported("law.list_coverage", json!({}));
     assert!(coverage.contains("provisions in force, current through 2026-01-01"), "{coverage}");
+}
+
+/// A copy cannot be current beyond the day on which it was retrieved, but that day is no statement of its source.
+#[test]
+fn a_copy_whose_source_states_no_day_is_dated_by_its_retrieval() {
+    let served = ServerWithClock::just_before_change();
+    let _data = served.serve_without_stated_days();
+    let path = format!("/api/v1/node/{}", served.id);
+    let today = served.get(&path).json();
+    assert_eq!(today["provenance"]["currentThrough"], Value::Null);
+    let start = "The source does not state through which day it is current; this copy was retrieved on 2026-01-15";
+    assert_eq!(today["notice"], format!("{start}. It does not include later changes."));
+    assert_eq!(served.node("2026-01-15")["notice"], format!("{start}."));
+    let lists = ["search?q=security+deposit", &format!("resolve?citation={}", encoded(DEPOSITS)), "suggest?q=secur"];
+    for list in lists {
+        let on = |day: &str| served.get(&format!("/api/v1/{list}{day}")).json();
+        let now = on("");
+        assert_eq!(now["notices"], Value::Null, "{list}");
+        let lines = ["results", "answers", "suggestions"].iter().find_map(|name| now[name].as_array()).unwrap();
+        let line = lines[0]["candidates"].get(0).unwrap_or(&lines[0]);
+        let days = (line.get("currentThrough").unwrap_or(&Value::Null), &line["retrievedAt"]);
+        assert_eq!(days, (&Value::Null, &json!("2026-01-15")), "{list}: {line:#}");
+        let notice = |day: &str| text(&on(&format!("&asOf={day}"))["notices"][0]).to_owned();
+        let later = notice("2026-07-02");
+        assert_eq!(later, format!("Arden Revised Statutes: {start}. It does not include later changes."), "{list}");
+        assert!(
+            notice("2027-01-16").contains(&format!("{start}, more than a year before the requested day.")),
+            "{list}"
+        );
+    }
+    served.wait_a_year();
+    let later = served.get(&path).json();
+    assert_eq!(later["isOutdated"], true);
+    for list in lists {
+        let notices = served.get(&format!("/api/v1/{list}")).json()["notices"].clone();
+        assert!(text(&notices[0]).contains("more than a year before the requested day"), "{list}: {notices}");
+    }
+    let bodies = served.get("/api/v1/code-bodies").json();
+    let body = &bodies["codeBodies"][0];
+    let days = [&body["currentThrough"], &body["retrievedAt"], &body["isOutdated"]];
+    assert_eq!(days, [&Value::Null, &json!("2026-01-15"), &json!(true)], "{body:#}");
+}
+
+#[test]
+fn pages_show_the_day_of_a_copy_whose_source_states_none() {
+    let served = ServerWithClock::with(|service| pages::page_mounts(service, 10_000, 10_000, true));
+    let page = |path: &str| pages::request(&served.server, path).text();
+    assert!(!page("/coverage").contains("end more than a year before"), "the editions are recent");
+    let law = page_path(text(&served.node(CHANGE_DAY)["url"])).split('?').next().unwrap().to_owned();
+    let _data = served.serve_without_stated_days();
+    let copy = "copy of <time datetime=\"2026-01-15\">January 15, 2026</time>";
+    let results = page("/?q=security%20deposit");
+    assert!(results.contains(&format!(" · {copy}")), "{results}");
+    let shown = page(&law);
+    assert!(shown.contains(&format!("<dt>Current through</dt><dd>not stated; {copy}</dd>")), "{shown}");
+    assert!(shown.contains("this copy was retrieved on <time"), "{shown}");
+    assert!(page("/coverage").contains(copy));
+    served.wait_a_year();
+    let coverage = page("/coverage");
+    assert!(
+        coverage.contains("from editions that end more than a year before <time datetime=\"2027-04-26\">"),
+        "{coverage}"
+    );
+    assert!(coverage.contains("<span class=\"gone\">over a year old</span>"), "{coverage}");
+}
+
+#[test]
+fn agents_read_how_current_each_provision_is() {
+    let served = ServerWithClock::with(mcp::with_mcp);
+    let reported = |tool: &str, arguments: Value| {
+        let answer = mcp::call(&served.server, tool, arguments, Some(&served.key)).json();
+        text(&answer["result"]["content"][0]["text"]).to_owned()
+    };
+    let quote = json!({ "quote": OLD_WORDS, "citation": DEPOSITS, "asOf": "2020-01-01" });
+    let verified = reported("law.verify_quote", quote);
+    assert!(verified.contains("(uncertain, current through 2026-01-01, id "), "{verified}");
+    let checked = reported("law.check", json!({ "text": format!("See {DEPOSITS}."), "asOf": "2020-01-01" }));
+    assert!(checked.contains("(uncertain, current through 2026-01-01, id "), "{checked}");
+    let bodies = || reported("law.code_bodies", json!({}));
+    assert!(bodies().contains(" provisions, current through 2026-01-01, id "), "{}", bodies());
+    served.wait_a_year();
+    let old = "current through 2026-01-01 (over a year old)";
+    assert!(bodies().contains(old), "{}", bodies());
+    let coverage = reported("law.list_coverage", json!({}));
+    assert!(coverage.contains(old) && coverage.contains("may have changed since then"), "{coverage}");
+    let sources: Value = serde_json::from_str(&reported("search", json!({ "query": DEPOSITS }))).unwrap();
+    let found = &sources["results"][0];
+    assert!(text(&found["title"]).ends_with(&format!(" ({old})")), "{found}");
+    let document: Value = serde_json::from_str(&reported("fetch", json!({ "id": found["id"] }))).unwrap();
+    assert_eq!(document["title"], found["title"]);
+    assert!(text(&document["metadata"]["notice"]).contains("more than a year before"), "{document}");
+    let _data = served.serve_without_stated_days();
+    let copy = "copy of 2026-01-15";
+    let found = reported("law.search", json!({ "q": "security deposit" }));
+    assert!(found.contains(&format!("(in force, from 2026-07-01, {copy}, id ")), "{found}");
+    let resolved = reported("law.resolve", json!({ "citation": DEPOSITS }));
+    assert!(resolved.contains(&format!("(in force, from 2026-07-01, {copy}, id ")), "{resolved}");
+    let sources: Value = serde_json::from_str(&reported("search", json!({ "query": DEPOSITS }))).unwrap();
+    assert!(text(&sources["results"][0]["title"]).ends_with(&format!(" ({copy} (over a year old))")), "{sources}");
+}
+
+#[test]
+fn zones_at_a_point_say_whether_the_cited_law_is_in_force() {
+    let served = ServerWithClock::just_before_change();
+    let account = served.server.create_account(0);
+    let gis_alone = served.server.create_key(account, &[Scope::Gis]);
+    let path = "/api/v1/gis/xa-port-arden/at?lat=44.054&lon=-124.217";
+    let zone = |path: &str| served.server.get(path, &gis_alone).json()["zones"][0].clone();
+    let today = zone(path);
+    let days = [&today["status"], &today["currentThrough"], &today["isOutdated"]];
+    assert_eq!(days, [&json!("in force"), &json!("2026-01-01"), &json!(false)], "{today:#}");
+    assert_eq!(zone(&format!("{path}&asOf=2027-01-02"))["isOutdated"], true);
+    let etag = |day: &str| served.server.get(&format!("{path}&asOf={day}"), &gis_alone).header("etag").to_owned();
+    assert_ne!(etag("2026-01-01"), etag("2027-01-02"), "the answer follows the day");
 }

@@ -1,17 +1,23 @@
 //! Volumes of the annual edition of the Code of Federal Regulations: `PART > SUBPART > SECTION > SECTNO, SUBJECT, P`.
 //!
+//! The title page states the day of the edition: `Revised as of October 1, 2011`.
+//!
 //! Front matter, tables of contents and finding aids are not law. Where the publisher did not close
 //! the revised text of a note, everything that follows is inside the note, even whole parts. The
 //! importer takes it out and puts it in its place.
 
+use hornbook_corpus::day::Day;
 use roxmltree::{Document as Tree, Node};
 
+use crate::effect::date_in;
 use crate::import::cfr::elements::{Elements, VOCABULARY, run_of};
 use crate::import::cfr::names::{CfrLevel, CfrNumbers};
 use crate::import::cfr::place::{CfrContainer, CfrPlace, CfrReader};
 use crate::import::document::{Document, Parsed};
+use crate::import::ecfr::edition_day;
 use crate::import::target::ImportTarget;
 use crate::import::{unknown, xml};
+use crate::pattern::Pattern;
 use crate::report::WarningKind;
 
 /// Parses one volume.
@@ -46,9 +52,18 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: ImportTarget<'_>) -> 
     let container = CfrContainer { level: CfrLevel::Title, number: None, heading: &heading, elements, is_whole };
     let place = reading.enter(&CfrPlace::default(), container, root);
     below.into_iter().for_each(|child| read(&mut reading, child, &place));
+    let revised = root.children().find(|child| child.has_tag_name("FMTR"));
+    let revised = revised.and_then(|front| front.descendants().find(|node| node.has_tag_name("REVISED")));
+    let through = revised.and_then(|revised| edition_day(&mut reading, revised));
     let mut parsed = reading.parsed;
+    parsed.nodes.iter_mut().for_each(|node| node.content.current_through.clone_from(&through));
     unknown::warn(root, &VOCABULARY, document, &mut parsed);
     parsed
+}
+
+/// Reads the day of the edition from the beginning of a file.
+pub(crate) fn stated_day(head: &str) -> Option<Day> {
+    date_in(&Pattern::fixed(r"<REVISED>([^<]+)").captures(head)?[1])?.parse().ok()
 }
 
 /// Front and back matter, running heads, and the heading of the title.

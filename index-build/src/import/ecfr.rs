@@ -1,7 +1,11 @@
 //! The electronic Code of Federal Regulations: `DIV1` to `DIV9`, each with its `TYPE`, a `HEAD`, and flat paragraphs.
+//!
+//! `AMDDATE` before a title is the day through which amendments are included in it.
 
+use hornbook_corpus::day::Day;
 use roxmltree::{Document as Tree, Node};
 
+use crate::effect::date_in;
 use crate::import::cfr::elements::{Elements, VOCABULARY};
 use crate::import::cfr::names::{CfrLevel, CfrNumbers};
 use crate::import::cfr::place::{CfrContainer, CfrPlace, CfrReader};
@@ -9,6 +13,8 @@ use crate::import::document::{Document, Parsed};
 use crate::import::target::ImportTarget;
 use crate::import::unknown::{self, has_words};
 use crate::import::xml;
+use crate::pattern::Pattern;
+use crate::report::WarningKind;
 
 /// Parses one title, or a part of one.
 pub fn parse(document: &Document, target: ImportTarget<'_>) -> Parsed {
@@ -28,8 +34,16 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: ImportTarget<'_>) -> 
     };
     let mut reading = CfrReader::new(document, target);
     let siblings = title.parent().into_iter().flat_map(|parent| parent.children());
-    for division in siblings.filter(|node| is_division(*node)) {
-        read(&mut reading, division, &CfrPlace::default());
+    let mut through = None;
+    for node in siblings {
+        if node.tag_name().name() == "AMDDATE" {
+            through = edition_day(&mut reading, node);
+        } else if is_division(node) {
+            let before = reading.parsed.nodes.len();
+            read(&mut reading, node, &CfrPlace::default());
+            let read = reading.parsed.nodes.iter_mut().skip(before);
+            read.for_each(|node| node.content.current_through.clone_from(&through));
+        }
     }
     let mut words = Vec::new();
     outside(root, &mut words);
@@ -37,6 +51,22 @@ fn read_tree(tree: &Tree<'_>, document: &Document, target: ImportTarget<'_>) -> 
     let mut parsed = reading.parsed;
     unknown::warn(root, &VOCABULARY, document, &mut parsed);
     parsed
+}
+
+/// The day that an element states for its edition: `Dec. 29, 2022(fm)`. Another text is a warning.
+pub(super) fn edition_day(reading: &mut CfrReader<'_>, node: Node<'_, '_>) -> Option<String> {
+    let words = node.text().unwrap_or_default().trim();
+    let day = date_in(words);
+    if day.is_none() && !words.is_empty() {
+        let what = format!("the day '{words}' of this edition is not understood");
+        reading.parsed.warn(WarningKind::Dates, reading.position(node), what);
+    }
+    day
+}
+
+/// Reads that day from the beginning of a file.
+pub(crate) fn stated_day(head: &str) -> Option<Day> {
+    date_in(&Pattern::fixed(r"<AMDDATE>([^<]+)").captures(head)?[1])?.parse().ok()
 }
 
 /// Finds elements with words outside the divisions, except data about the file.

@@ -19,9 +19,9 @@ fn all_of(content: &Content) -> Vec<Content> {
 }
 
 /// Number, day, the remark of the displayed wording, and its status.
-type Fact = (&'static str, &'static str, &'static str, Status);
+type Fact<'a> = (&'a str, &'a str, &'a str, Status);
 
-fn check(imported: &Imported, last_known: &str, sections: &str, facts: &[Fact]) {
+fn check(imported: &Imported, last_known: &str, sections: &str, facts: &[Fact<'_>]) {
     let last_known: Day = last_known.parse().unwrap();
     for (number, day, remark, status) in facts {
         let all = all_of(imported.node(&format!("{sections}{number}")));
@@ -49,6 +49,7 @@ fn counts(imported: &Imported) -> [usize; 4] {
 fn virginia_in_time() {
     let Some(imported) = release("va-code-html") else { return };
     let rent = "Effective from July 1, 2022, until the later of July 1, 2028, or seven years after the COVID-19 pandemic state of emergency expires";
+    let maryland = "The provisions of this section shall be effective as long as the State of Maryland has in force similar provisions authorizing legally constituted authorities of Virginia to make pursuit and arrests in Maryland for violations of the laws of Virginia";
     let facts = [
         ("4.1-119", "2022-09-30", "Effective until July 1, 2024", InForce),
         ("4.1-119", "2024-06-30", "Effective until July 1, 2024", InForce),
@@ -85,13 +86,16 @@ fn virginia_in_time() {
         // The last section of its article ends the article.
         ("32.1-73.11", "2020-06-30", "This article shall expire on July 1, 2020", InForce),
         ("32.1-73.11", "2020-07-01", "This article shall expire on July 1, 2020", Expired),
+        // It is law as long as another state has the same.
+        ("28.2-904", "2022-09-30", maryland, Uncertain),
+        ("28.2-904", "2026-11-24", maryland, Uncertain),
         // Printed again in the volume of compacts, as it was in 2009.
         ("1-301", "2022-09-30", "", InForce),
         ("44-146.17", "2022-09-30", "Effective until July 1, 2023", InForce),
         ("44-146.17", "2023-07-01", "Effective July 1, 2023", InForce),
     ];
     check(&imported, "2022-09-30", "va/code/s", &facts);
-    assert_eq!(counts(&imported), [92, 129, 56, 120]);
+    assert_eq!(counts(&imported), [92, 130, 56, 120]);
     let has = |number: &str, words: &str| {
         let text = imported.node(&format!("va/code/s{number}")).text.as_deref().unwrap_or_default();
         assert!(text.contains(words), "{number}: {text}");
@@ -109,6 +113,7 @@ fn wyoming_in_time() {
     let from = "Renumbered from Wyo. Stat. § 7-19-501, effective July 1, 2024";
     let sunset = "This section is repealed effective July 1, 2023";
     let chapter = "This chapter is repealed effective July 1, 2023";
+    let part = "This subsection is repealed on the date that subsection (b) of this section becomes effective";
     let departed =
         "Wyo. Stat. § 35-1-1205: W.S. 35-1-1201, 35-1-1203 and 35-1-1204 are repealed effective July 1, 2023";
     let facts = [
@@ -139,6 +144,10 @@ fn wyoming_in_time() {
         // By another section.
         ("35-1-1201", "2023-06-30", departed, InForce),
         ("35-1-1201", "2023-07-01", departed, Repealed),
+        // A part of it ends with an event.
+        ("35-6-102", "2022-05-31", part, Uncertain),
+        ("35-6-102", "2022-07-01", part, Uncertain),
+        ("35-6-102", "2026-11-24", part, Uncertain),
         ("8-4-115", "2022-05-31", "Contingently effective, see effective date note.", Uncertain),
         ("8-4-115", "2026-11-24", "Contingently effective, see effective date note.", Uncertain),
         ("23-1-101", "2022-05-31", "See Editor's notes below.", Uncertain),
@@ -146,7 +155,27 @@ fn wyoming_in_time() {
         ("27-14-102", "2022-05-31", "Effective until January 2, 2023", Uncertain),
     ];
     check(&imported, "2022-05-31", "wy/stat/s", &facts);
-    assert_eq!(counts(&imported), [35, 4, 45, 64]);
+    assert_eq!(counts(&imported), [35, 9, 45, 64]);
+}
+
+#[test]
+fn washington_has_ends_with_conditions() {
+    let Some(imported) = release("wa-statutes-json") else { return };
+    let events = "This section expires on the earliest of the following dates";
+    let chapter = "This chapter expires July 1, 2030, coinciding with the expiration of chapter 70A.325 RCW";
+    let facts = [
+        ("82.14.0494", "2019-12-31", events, Uncertain),
+        ("82.14.0494", "2020-08-01", events, Uncertain),
+        ("82.14.0494", "2026-11-24", events, Uncertain),
+        ("82.23a.050", "2026-11-24", chapter, InForce),
+        ("82.23a.050", "2030-06-30", chapter, InForce),
+        ("82.23a.050", "2030-07-01", chapter, Uncertain),
+        // Licenses, taxes and agreements expire under a section.
+        ("82.14.390", "2026-11-24", "", InForce),
+        ("31.04.045", "2026-11-24", "", InForce),
+        ("23b.07.320", "2026-11-24", "", InForce),
+    ];
+    check(&imported, "2026-01-01", "wa/rcw/s", &facts);
 }
 
 #[test]
@@ -175,6 +204,7 @@ fn vermont_in_time() {
     let part =
         "Subsection (h) effective until July 1, 2026; see also subsection (h) effective July 1, 2026 set out below";
     let note = "See effective date of amendment in note set out below";
+    let until_act = "This section shall remain in force until such time as the General Assembly enacts the Uniform Computer Information Transactions Act or any substantially similar law and that law becomes effective";
     let facts = [
         ("t7/s753", "2022-05-11", until, InForce),
         ("t7/s753", "2022-06-30", until, InForce),
@@ -190,12 +220,14 @@ fn vermont_in_time() {
         ("t3/s116a", "2026-11-24", "effective January 1, 2023", InForce),
         ("t26/s1377", "2022-05-11", "effective upon occurrence of contingency", Uncertain),
         ("t26/s1377", "2026-11-24", "effective upon occurrence of contingency", Uncertain),
+        ("t9/s2463a", "2022-05-11", until_act, Uncertain),
+        ("t9/s2463a", "2026-11-24", until_act, Uncertain),
         ("t6/s2676", "2022-05-11", note, Uncertain),
         ("t21/s342a", "2022-05-11", part, Uncertain),
         ("t21/s342a", "2026-07-01", part, Uncertain),
     ];
     check(&imported, "2022-05-11", "vt/stat/", &facts);
-    assert_eq!(counts(&imported), [26, 44, 43, 51]);
+    assert_eq!(counts(&imported), [26, 45, 43, 51]);
 }
 
 #[test]
@@ -211,6 +243,7 @@ fn federal_law_in_time() {
     let repeal = "Repeal of Section: For repeal of section by section 5921(d)(1) of Pub. L. 117–263, see Effective Date of Repeal note below.";
     let termination = "Termination of Section: For termination of section by section 4(b) of Pub. L. 97–454, see Effective and Termination Date note below.";
     let stamps = "This section shall cease to be effective after December 31, 2027";
+    let semipostals = "This section shall cease to be effective at the end of the 10-year period beginning on the date on which semipostals are first made available to the public under this section";
     let facts = [
         ("t44/s3607", "2025-08-26", repeal, InForce),
         ("t44/s3607", "2027-12-22", repeal, InForce),
@@ -218,22 +251,49 @@ fn federal_law_in_time() {
         ("t39/s414", "2025-08-26", stamps, InForce),
         ("t39/s414", "2027-12-31", stamps, InForce),
         ("t39/s414", "2028-01-01", stamps, Expired),
+        // Events that the source does not date.
+        ("t39/s416", "2025-08-26", semipostals, Uncertain),
+        ("t39/s416", "2031-01-01", semipostals, Uncertain),
         ("t13/s91", "2025-08-26", termination, Uncertain),
         ("t13/s91", "2031-01-01", termination, Uncertain),
     ];
     check(&code, "2025-12-31", "us/usc/", &facts);
-    assert_eq!(counts(&code)[1], 8);
+    assert_eq!(counts(&code)[1], 9);
     let is_uncertain = |number: &str| code.node(&format!("us/usc/{number}")).effect.uncertain;
     assert_eq!(["t41/s3302", "t41/s1127", "t41/s1902", "t44/s3583"].map(is_uncertain), [true, true, false, false]);
-    let regulations =
-        read("cfr-samples.tar.zst", "cfr-annual", "us/cfr", |path| path.ends_with("CFR-2011-title47-vol3.xml"));
-    // A note contains some paragraphs as they will read.
+    let regulations = read("cfr-samples.tar.zst", "cfr-annual", "us/cfr", |path| path.contains("CFR-2011-title47-vol"));
+    let waiting = |what: &str| {
+        format!(
+            "{what} information collection and recordkeeping requirements and will not become effective until approval has been given by the Office of Management and Budget."
+        )
+    };
+    let added = waiting("At 75 FR 35315, June 22, 2010, § 52.36 was added. This section contains");
+    let paragraph =
+        waiting("At 76 FR 26220, May 6, 2011, in § 20.12, paragraph (e) was added. Paragraph (e)(2) contains");
+    let removed = waiting("At 76 FR 43211, July 20, 2011, § 61.21 was removed. This section contains");
     let facts = [
-        ("t47/s54.500", "2011-10-01", "", InForce),
-        ("t47/s54.500", "2011-10-12", "", InForce),
-        ("t47/s54.500", "2011-10-13", "", Uncertain),
+        // A note contains some paragraphs as they will read.
+        ("54.500", "2011-10-01", "", InForce),
+        ("54.500", "2011-10-12", "", InForce),
+        ("54.500", "2011-10-13", "", Uncertain),
+        // They wait for an approval.
+        ("52.36", "2010-06-22", &*added, Uncertain),
+        ("52.36", "2011-10-01", &added, Uncertain),
+        ("52.36", "2026-11-24", &added, Uncertain),
+        ("20.12", "2011-05-06", &paragraph, Uncertain),
+        ("20.12", "2011-10-01", &paragraph, Uncertain),
+        ("20.12", "2026-11-24", &paragraph, Uncertain),
+        ("61.21", "2011-10-01", &removed, Uncertain),
+        // Their paragraphs were approved.
+        ("25.115", "2009-03-09", "", InForce),
+        ("25.115", "2011-10-01", "", InForce),
+        ("25.115", "2026-11-24", "", InForce),
+        ("25.218", "2011-10-01", "", InForce),
+        ("25.220", "2011-10-01", "", InForce),
     ];
-    check(&regulations, "2025-12-31", "us/cfr/", &facts);
+    check(&regulations, "2025-12-31", "us/cfr/t47/s", &facts);
+    let is_uncertain = |content: &&Content| content.effect.uncertain;
+    assert_eq!(regulations.provisions().map(|(_, content, _)| content).filter(is_uncertain).count(), 72);
 }
 
 /// The service warns of old editions. A plan for these files, or the files themselves, state

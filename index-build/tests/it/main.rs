@@ -9,10 +9,12 @@ mod common;
 mod corpora;
 mod crosswalk_real;
 mod damage;
+mod edition_days;
 #[cfg(feature = "encoder")]
 mod encoder;
 mod extracts;
 mod golden;
+mod hashed_sources;
 mod html_words;
 mod imported;
 mod law_in_time;

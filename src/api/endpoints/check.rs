@@ -10,13 +10,14 @@ use hornbook_check::{
     FindingSeverity, Found, compared_text,
 };
 use hornbook_corpus::day::Day;
+use hornbook_corpus::ids::NodeId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::api::as_of::{AS_OF, RequestedDay};
 use crate::api::corpus::Corpus;
-use crate::api::edition_freshness::EditionNotices;
+use crate::api::edition_freshness::{Currency, EditionFreshness, EditionNotices};
 use crate::api::error::ApiError;
 use crate::api::json::JsonObject;
 use crate::api::model_text::{ForModel, ModelText, written_for_model};
@@ -85,6 +86,39 @@ pub struct CheckReply {
     /// What the editions do not know about the requested day, by code body.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
+    /// The editions of the provisions that the findings name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub editions: Vec<NamedEdition>,
+}
+
+/// An edition, and which of the named provisions are from it.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NamedEdition {
+    /// Name of the code body.
+    pub code_body: Option<String>,
+    /// The day through which it is current, if the source states it.
+    #[schemars(with = "Option<String>")]
+    pub current_through: Option<Day>,
+    /// The day on which the copy was retrieved; present only if its source does not state `currentThrough`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub retrieved_at: Option<Day>,
+    /// Whether that day is more than a year before the requested day.
+    pub is_outdated: bool,
+    #[schemars(with = "Vec<uuid::Uuid>")]
+    pub node_ids: Vec<NodeId>,
+}
+
+impl NamedEdition {
+    /// `, current through 2022-09-30`, for the edition of a provision.
+    pub(super) fn currency_of(editions: &[Self], id: NodeId) -> String {
+        let edition = editions.iter().find(|edition| edition.node_ids.contains(&id));
+        edition.map_or_else(String::new, |edition| {
+            let Self { current_through: through, retrieved_at: retrieved, is_outdated, .. } = *edition;
+            Currency { through, retrieved, is_outdated }.after(", ")
+        })
+    }
 }
 
 impl ForModel for CheckReply {
@@ -103,7 +137,7 @@ impl ForModel for CheckReply {
         let (wrong, others): (Vec<_>, Vec<_>) =
             self.report.findings.iter().partition(|finding| finding.severity() == FindingSeverity::Wrong);
         for finding in wrong.iter().chain(&others).take(SHOWN_TO_MODELS) {
-            write_finding(&mut shown, finding);
+            write_finding(&mut shown, finding, &self.editions);
         }
         let left = self.report.findings.len().saturating_sub(SHOWN_TO_MODELS);
         if left > 0 {
@@ -113,7 +147,7 @@ impl ForModel for CheckReply {
     }
 }
 
-fn write_finding(shown: &mut ModelText, finding: &Finding) {
+fn write_finding(shown: &mut ModelText, finding: &Finding, editions: &[NamedEdition]) {
     let _ =
         writeln!(shown.text, "- {}: {}: {}: {}", finding.place(), finding.verdict(), finding.text(), finding.message());
     let named = match finding {
@@ -123,8 +157,9 @@ fn write_finding(shown: &mut ModelText, finding: &Finding) {
             &quotation.found_in
         }
     };
-    for CitedProvision { node_id, citation, heading, .. } in named.iter().take(3) {
-        let _ = writeln!(shown.text, "  {citation} {heading} (id {node_id})");
+    for CitedProvision { node_id, citation, heading, status, .. } in named.iter().take(3) {
+        let (status, currency) = (status.as_str(), NamedEdition::currency_of(editions, *node_id));
+        let _ = writeln!(shown.text, "  {citation} {heading} ({status}{currency}, id {node_id})");
         shown.link(*node_id, citation, heading);
     }
 }
@@ -213,23 +248,46 @@ fn invalid(message: impl Into<String>) -> ApiError {
 
 /// The report with the page of every provision.
 fn linked(corpus: &Corpus, asked: &RequestedDay, mut report: CheckReport) -> Result<CheckReply, ApiError> {
-    let notices = link(corpus, asked, report.findings.iter_mut().flat_map(|finding| finding.provisions_mut()))?;
-    Ok(CheckReply { report, notices })
+    let provisions = report.findings.iter_mut().flat_map(|finding| finding.provisions_mut());
+    let (notices, editions) = link(corpus, asked, provisions)?;
+    Ok(CheckReply { report, notices, editions })
 }
 
-/// Adds their pages to provisions, and returns what their editions do not know.
+/// Adds their pages to provisions, and returns what their editions do not know, and these editions.
 pub(super) fn link<'p>(
     corpus: &Corpus,
     asked: &RequestedDay,
     provisions: impl Iterator<Item = &'p mut CitedProvision>,
-) -> Result<Vec<String>, ApiError> {
-    let mut nodes = Vec::new();
+) -> Result<(Vec<String>, Vec<NamedEdition>), ApiError> {
+    let (mut notices, mut editions) = (EditionNotices::default(), Vec::<NamedEdition>::new());
     for provision in provisions {
-        let node = corpus.node(provision.node_id)?;
+        let id = provision.node_id;
+        let node = corpus.node(id)?;
         provision.url = Some(asked.pages.page_of(corpus.snapshot(), node)?);
-        nodes.push(node);
+        let freshness = notices.add(corpus, node, &asked.law.shown(node), asked)?;
+        let code_body = corpus.snapshot().code_body_of(node).map(|body| body.name.as_str());
+        add_edition(&mut editions, code_body, &freshness, id);
     }
-    EditionNotices::of(corpus, nodes, asked)
+    Ok((notices.into_vec(), editions))
+}
+
+fn add_edition(editions: &mut Vec<NamedEdition>, code_body: Option<&str>, freshness: &EditionFreshness, id: NodeId) {
+    let EditionFreshness { through, retrieved, .. } = *freshness;
+    let is_same = |edition: &&mut NamedEdition| {
+        let days = (edition.current_through, edition.retrieved_at);
+        edition.code_body.as_deref() == code_body && days == (through, retrieved)
+    };
+    match editions.iter_mut().find(is_same) {
+        Some(edition) if edition.node_ids.contains(&id) => {}
+        Some(edition) => edition.node_ids.push(id),
+        None => editions.push(NamedEdition {
+            code_body: code_body.map(str::to_owned),
+            current_through: through,
+            retrieved_at: retrieved,
+            is_outdated: freshness.is_outdated(),
+            node_ids: vec![id],
+        }),
+    }
 }
 
 /// The most that a body with a document may have: base64 and JSON are longer than the document itself.

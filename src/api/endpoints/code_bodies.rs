@@ -4,13 +4,15 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use hornbook_accounts::scope::Scope;
+use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{CodeBodyId, ShortCode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::api::as_of::today;
 use crate::api::corpus::Corpus;
+use crate::api::edition_freshness::{Currency, EditionFreshness};
 use crate::api::error::ApiError;
 use crate::api::fields::FIELDS;
 use crate::api::model_text::{ForModel, ModelText, written_for_model};
@@ -38,13 +40,26 @@ pub struct CodeBodyReply<'s> {
     #[schemars(with = "String")]
     pub jurisdiction: Cow<'s, ShortCode>,
     pub provision_count: u32,
+    /// The day through which its editions are current; the oldest such day if there are several. Null if a source does
+    /// not state it.
+    #[schemars(with = "Option<String>")]
+    pub current_through: Option<Day>,
+    /// The day on which the oldest of its copies was retrieved; present only if a source does not state `currentThrough`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub retrieved_at: Option<Day>,
+    /// Whether that day is more than a year ago.
+    pub is_outdated: bool,
 }
 
 impl ForModel for CodeBodiesReply<'_> {
     fn for_model(&self) -> ModelText {
         let mut text = format!("{} code bodies:\n", self.code_bodies.len());
-        for CodeBodyReply { id, name, jurisdiction, provision_count } in &self.code_bodies {
-            let _ = writeln!(text, "- {name} ({jurisdiction}, {provision_count} provisions, id {id})");
+        for body in &self.code_bodies {
+            let CodeBodyReply { id, name, jurisdiction, provision_count, is_outdated, .. } = body;
+            let (through, retrieved) = (body.current_through, body.retrieved_at);
+            let currency = Currency { through, retrieved, is_outdated: *is_outdated }.after(", ");
+            let _ = writeln!(text, "- {name} ({jurisdiction}, {provision_count} provisions{currency}, id {id})");
         }
         ModelText::of(text)
     }
@@ -72,30 +87,29 @@ pub(in crate::api) const OPERATION: Operation = Operation {
 };
 
 fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
-    let corpus = Arc::clone(call.corpus);
-    Ok(PreparedWork::light(move || match corpus.code_bodies.get() {
-        Some(written) => Ok(Reply::of(Format::Json, written.clone())),
-        None => write(&corpus),
+    let (corpus, today) = (Arc::clone(call.corpus), today(call.now));
+    Ok(PreparedWork::light(move || match corpus.code_bodies.get(today) {
+        Some(written) => Ok(Reply::of(Format::Json, written)),
+        None => write(&corpus, today),
     }))
 }
 
-fn write(corpus: &Corpus) -> Result<Reply, ApiError> {
-    let bodies = corpus.catalogue().code_bodies.iter().map(|body| CodeBodyReply {
-        id: body.id,
-        name: ReplyText::from(&body.name),
-        jurisdiction: Cow::Borrowed(&body.jurisdiction),
-        provision_count: body.provisions,
+fn write(corpus: &Corpus, today: Day) -> Result<Reply, ApiError> {
+    let bodies = corpus.catalogue().code_bodies.iter().map(|body| {
+        let freshness = EditionFreshness::of_range(corpus, body.nodes, today);
+        CodeBodyReply {
+            id: body.id,
+            name: ReplyText::from(&body.name),
+            jurisdiction: Cow::Borrowed(&body.jurisdiction),
+            provision_count: body.provisions,
+            current_through: freshness.through,
+            retrieved_at: freshness.retrieved,
+            is_outdated: freshness.is_outdated(),
+        }
     });
     let reply = Reply::json(&CodeBodiesReply { code_bodies: bodies.collect() })?;
-    Ok(corpus.cache_reply(&corpus.code_bodies, reply))
-}
-
-impl Corpus {
-    /// Keeps an answer that is the same for every caller.
-    pub(in crate::api) fn cache_reply(&self, place: &std::sync::OnceLock<Bytes>, reply: Reply) -> Reply {
-        if let Body::Bytes(bytes) = &reply.body {
-            place.get_or_init(|| bytes.clone());
-        }
-        reply
+    if let Body::Bytes(bytes) = &reply.body {
+        corpus.code_bodies.keep(today, bytes);
     }
+    Ok(reply)
 }

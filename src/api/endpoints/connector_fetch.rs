@@ -14,6 +14,7 @@ use super::connector_search::title;
 use super::include::{INCLUDE, Included};
 use super::node::NodeReply;
 use crate::api::as_of::RequestedDay;
+use crate::api::edition_freshness::Currency;
 use crate::api::error::ApiError;
 use crate::api::node_lookup;
 use crate::api::operation::{ChargeTiming, CostUnit, LawCall, Operation, PreparedWork};
@@ -57,6 +58,13 @@ struct ConnectorMetadata<'s> {
     /// The day through which the edition is current, if the source states it.
     #[schemars(with = "Option<String>")]
     current_through: Option<Day>,
+    /// The day on which the copy was retrieved; present only if its source does not state `currentThrough`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    retrieved_at: Option<Day>,
+    /// What the edition does not know about the day.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<&'s str>,
     source_url: Option<&'s str>,
     /// The number of characters of the whole text.
     total_chars: usize,
@@ -112,9 +120,14 @@ fn document<'s>(node: &'s NodeReply<'s>, whole: String) -> ConnectorDocument<'s>
             &whole[..end]
         ),
     };
+    let through = node.provenance.current_through;
+    let retrieved = node.provenance.retrieved_at.as_deref().filter(|_| through.is_none());
+    let retrieved = retrieved.and_then(|day| day.parse().ok());
+    let currency = Currency { through, retrieved, is_outdated: node.is_outdated };
+    let days = [node.effective_from, node.effective_to];
     ConnectorDocument {
         id: node.id,
-        title: title(&node.citation, &node.heading, node.status, [node.effective_from, node.effective_to]),
+        title: title(&node.citation, &node.heading, node.status, days, currency),
         text,
         url: &node.url,
         metadata: ConnectorMetadata {
@@ -123,7 +136,9 @@ fn document<'s>(node: &'s NodeReply<'s>, whole: String) -> ConnectorDocument<'s>
             status: node.status.as_str(),
             effective_from: node.effective_from,
             effective_to: node.effective_to,
-            current_through: node.provenance.current_through,
+            current_through: through,
+            retrieved_at: retrieved,
+            notice: node.notice.as_deref(),
             source_url: node.provenance.source_url.as_deref(),
             total_chars,
         },

@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::api::as_of::RequestedDay;
+use crate::api::edition_freshness::{Currency, EditionFreshness};
 use crate::api::error::ApiError;
 use crate::api::operation::{CostUnit, LawCall, Operation, PreparedWork};
 use crate::api::parameters::{BoundedText, Param};
@@ -34,8 +35,9 @@ pub(in crate::api) struct ConnectorResults {
 struct ConnectorResult {
     #[schemars(with = "uuid::Uuid")]
     id: NodeId,
-    /// Citation and heading, followed by the status and its days if the law is not in force, and by its last day if
-    /// it has one.
+    /// Citation and heading. In parentheses the status and its days if the law is not in force, its last day if it has
+    /// one, and the day through which the edition is current, with a remark if it is over a year old. If the source
+    /// states no such day, the day of the copy.
     title: String,
     url: String,
 }
@@ -74,9 +76,10 @@ fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
         let shown = corpus.engine().show(&mut found)?;
         let result = |hit: &Hit, provision: &HydratedHit<'_>| {
             let HydratedHit { id, citation, heading, shown, .. } = provision;
+            let currency = EditionFreshness::of(&corpus, hit.node, &hit.shown, asked.day)?.currency();
             Ok(ConnectorResult {
                 id: *id,
-                title: title(citation, heading, shown.status, [shown.from, shown.to]),
+                title: title(citation, heading, shown.status, [shown.from, shown.to], currency),
                 url: asked.pages.page_of(corpus.snapshot(), hit.node)?,
             })
         };
@@ -87,13 +90,22 @@ fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     }))
 }
 
-/// Citation and heading, with status and first and last day of a wording that is not in force or will end.
-pub(super) fn title(citation: &str, heading: &str, status: Status, [from, to]: [Option<Day>; 2]) -> String {
+/// Citation and heading, with status and first and last day of a wording that is not in force or will end, and with
+/// the currency of its edition.
+pub(super) fn title(
+    citation: &str,
+    heading: &str,
+    status: Status,
+    [from, to]: [Option<Day>; 2],
+    currency: Currency,
+) -> String {
     let is_in_force = status == Status::InForce;
-    let mut remarks: Vec<String> = Vec::new();
-    remarks.extend((!is_in_force).then(|| status.as_str().to_owned()));
-    remarks.extend(from.filter(|_| !is_in_force).map(|from| format!("from {from}")));
-    remarks.extend(to.map(|to| format!("until {to}")));
-    let remarks = if remarks.is_empty() { String::new() } else { format!(" ({})", remarks.join(" ")) };
+    let mut of_wording: Vec<String> = Vec::new();
+    of_wording.extend((!is_in_force).then(|| status.as_str().to_owned()));
+    of_wording.extend(from.filter(|_| !is_in_force).map(|from| format!("from {from}")));
+    of_wording.extend(to.map(|to| format!("until {to}")));
+    let remarks = [of_wording.join(" "), currency.to_string()];
+    let remarks: Vec<&str> = remarks.iter().map(String::as_str).filter(|remark| !remark.is_empty()).collect();
+    let remarks = if remarks.is_empty() { String::new() } else { format!(" ({})", remarks.join("; ")) };
     format!("{citation} {heading}{remarks}")
 }

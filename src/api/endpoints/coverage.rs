@@ -9,13 +9,14 @@ use hornbook_corpus::catalogue::Jurisdiction;
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{CodeBodyId, ShortCode};
 use hornbook_corpus::jurisdictions::GovernmentLevel;
-use hornbook_search::{BodyParts, LawOnDay};
+use hornbook_search::BodyParts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::gis;
 use crate::api::as_of::{AS_OF, RequestedDay};
 use crate::api::corpus::Corpus;
+use crate::api::edition_freshness::{Currency, EditionFreshness};
 use crate::api::error::ApiError;
 use crate::api::fields::FIELDS;
 use crate::api::model_text::{ForModel, ModelText, written_for_model};
@@ -82,6 +83,12 @@ pub struct CoveredBodyReply<'s> {
     /// no source states it.
     #[schemars(with = "Option<String>")]
     pub current_through: Option<Day>,
+    /// The day on which the oldest of its copies was retrieved; present only if a source does not state `currentThrough`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub retrieved_at: Option<Day>,
+    /// Whether that day is more than a year before `asOf`.
+    pub is_outdated: bool,
     /// What this copy of the code lacks, in words, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lacks: Option<ReplyText<'s>>,
@@ -98,9 +105,10 @@ impl ForModel for CoverageReply<'_> {
             let held = if *placeholder { "no law yet".to_owned() } else { format!("{node_count} nodes") };
             let zoning = if gis_status.as_ref() == "published" { ", zoning layer" } else { "" };
             let _ = writeln!(text, "- {short_code} {name}: {held}{zoning}");
-            for CoveredBodyReply { name, in_force_count, current_through, lacks, parts, .. } in code_bodies {
-                let through = current_through.map(|day| format!(", current through {day}")).unwrap_or_default();
-                let _ = writeln!(text, "  - {name}: {in_force_count} provisions in force{through}");
+            for body in code_bodies {
+                let CoveredBodyReply { name, in_force_count, lacks, parts, .. } = body;
+                let currency = body.currency().after(", ");
+                let _ = writeln!(text, "  - {name}: {in_force_count} provisions in force{currency}");
                 if let Some(lacks) = lacks {
                     let _ = writeln!(text, "    this copy lacks {lacks}");
                 }
@@ -112,11 +120,21 @@ impl ForModel for CoverageReply<'_> {
                 }
             }
         }
+        if jurisdictions.iter().flat_map(|one| &one.code_bodies).any(|body| body.is_outdated) {
+            let _ = writeln!(text, "Note: Law of an edition over a year old may have changed since then.");
+        }
         let unlisted = total_jurisdictions.saturating_sub(jurisdictions.len());
         if unlisted > 0 {
             let _ = writeln!(text, "The other {unlisted} have no law yet; placeholders=true lists them.");
         }
         ModelText::of(text)
+    }
+}
+
+impl CoveredBodyReply<'_> {
+    const fn currency(&self) -> Currency {
+        let Self { current_through: through, retrieved_at: retrieved, is_outdated, .. } = *self;
+        Currency { through, retrieved, is_outdated }
     }
 }
 
@@ -164,7 +182,7 @@ fn write(corpus: &Corpus, asked: &RequestedDay, with_placeholders: bool) -> Resu
     let parts = corpus.engine().parts()?;
     let jurisdictions = catalogue.jurisdictions.iter();
     let mut jurisdictions: Vec<JurisdictionReply<'_>> =
-        jurisdictions.map(|jurisdiction| entry(corpus, &asked.law, jurisdiction, parts)).collect();
+        jurisdictions.map(|jurisdiction| entry(corpus, asked, jurisdiction, parts)).collect();
     let (total_jurisdictions, total_nodes, total_searchable_chunks, published_gis_layers) = (
         jurisdictions.len(),
         jurisdictions.iter().map(|jurisdiction| jurisdiction.node_count).sum(),
@@ -186,19 +204,24 @@ fn write(corpus: &Corpus, asked: &RequestedDay, with_placeholders: bool) -> Resu
 
 fn entry<'s>(
     corpus: &'s Corpus,
-    law: &LawOnDay,
+    asked: &RequestedDay,
     jurisdiction: &'s Jurisdiction,
     parts: &'s [BodyParts],
 ) -> JurisdictionReply<'s> {
     let bodies = corpus.catalogue().code_bodies.iter().zip(parts);
     let own = bodies.filter(|(body, _)| body.jurisdiction == jurisdiction.short_code);
-    let code_bodies = own.map(|(body, parts)| CoveredBodyReply {
-        id: body.id,
-        name: ReplyText::from(&body.name),
-        in_force_count: law.count_in_force(body.nodes),
-        current_through: corpus.engine().oldest_current_through(body.nodes),
-        lacks: corpus.catalogue().lacks(body).map(ReplyText::from),
-        parts: Cow::Borrowed(parts),
+    let code_bodies = own.map(|(body, parts)| {
+        let freshness = EditionFreshness::of_range(corpus, body.nodes, asked.day);
+        CoveredBodyReply {
+            id: body.id,
+            name: ReplyText::from(&body.name),
+            in_force_count: asked.law.count_in_force(body.nodes),
+            current_through: freshness.through,
+            retrieved_at: freshness.retrieved,
+            is_outdated: freshness.is_outdated(),
+            lacks: corpus.catalogue().lacks(body).map(ReplyText::from),
+            parts: Cow::Borrowed(parts),
+        }
     });
     let layer = gis::published(corpus, &jurisdiction.short_code);
     JurisdictionReply {

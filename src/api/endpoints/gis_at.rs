@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use hornbook_accounts::scope::{Scope, ScopeSet};
+use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{NodeId, ShortCode};
+use hornbook_corpus::outline::Status;
 use hornbook_corpus::zoning::feature_lookup::{FeatureAtPoint, FeatureZone};
 use hornbook_corpus::zoning::shape::Position;
 use hornbook_corpus::zoning::source::FeatureId;
@@ -17,6 +19,7 @@ use super::include::Included;
 use super::node::{NodeReply, format_version};
 use crate::api::as_of::{AS_OF, RequestedDay};
 use crate::api::corpus::Corpus;
+use crate::api::edition_freshness::{Currency, EditionFreshness};
 use crate::api::error::ApiError;
 use crate::api::model_text::{ForModel, ModelText, written_for_model};
 use crate::api::operation::{CostUnit, LawCall, Operation, PreparedWork};
@@ -67,6 +70,18 @@ pub struct ZoneAtPointReply<'s> {
     pub url: Option<String>,
     /// `linked` or `placeholder`.
     pub citation_status: ReplyText<'s>,
+    /// The status of that node on the day `asOf`; null if the zone cites none.
+    #[schemars(with = "Option<String>")]
+    pub status: Option<Status>,
+    /// The day through which its edition is current, if the source states it.
+    #[schemars(with = "Option<String>")]
+    pub current_through: Option<Day>,
+    /// The day on which the copy was retrieved; present only if its source does not state `currentThrough`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub retrieved_at: Option<Day>,
+    /// Whether that day is more than a year before `asOf`.
+    pub is_outdated: bool,
     /// Whether the point is exactly on the zone's edge.
     pub on_boundary: bool,
 }
@@ -78,12 +93,19 @@ impl ForModel for PointReply<'_> {
     fn for_model(&self) -> ModelText {
         let Self { short_code, zones, provisions, .. } = self;
         let mut shown = ModelText::of(format!("{} zones of {short_code} at this point.\n", zones.len()));
-        for ZoneAtPointReply { zone_code, zone_name, citation, citation_status, node_id, on_boundary, .. } in zones {
+        for zone in zones {
+            let ZoneAtPointReply { zone_code, zone_name, citation, citation_status, node_id, on_boundary, .. } = zone;
+            let status = zone.status.map(|status| format!(", {}", status.as_str())).unwrap_or_default();
+            let (through, retrieved) = (zone.current_through, zone.retrieved_at);
+            let currency = Currency { through, retrieved, is_outdated: zone.is_outdated }.after(", ");
             let name = zone_name.as_deref().unwrap_or_default();
             let edge = if *on_boundary { ", on the edge of the zone" } else { "" };
             let citation = citation.as_deref().unwrap_or("no citation");
             let id = node_id.map(|id| format!(", id {id}")).unwrap_or_default();
-            let _ = writeln!(shown.text, "- {zone_code} {name}: {citation} ({citation_status}{id}{edge})");
+            let _ = writeln!(
+                shown.text,
+                "- {zone_code} {name}: {citation} ({citation_status}{status}{currency}{id}{edge})"
+            );
         }
         if !provisions.is_empty() {
             shown.text += "Read the provisions with law.get_node:\n";
@@ -132,13 +154,9 @@ fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let corpus = Arc::clone(call.corpus);
     let asked = RequestedDay::of(call);
     let with_texts = call.caller.scopes.has_any_of(TEXT_SCOPES);
-    let form = if with_texts { format!("texts{}", format_version(Format::Json)) } else { "ids2".to_owned() };
-    // Contains no comma, because commas separate the tags in `If-None-Match`.
-    let version = match with_texts {
-        // The texts depend on the day.
-        true => format!("{}-{short_code}-{}_{}-{form}-{}", corpus.id(), point.lat, point.lon, asked.day),
-        false => format!("{}-{short_code}-{}_{}-{form}", corpus.id(), point.lat, point.lon),
-    };
+    let form = if with_texts { format!("texts{}z3", format_version(Format::Json)) } else { "ids3".to_owned() };
+    // Texts and statuses depend on the day. Contains no comma, because commas separate the tags in `If-None-Match`.
+    let version = format!("{}-{short_code}-{}_{}-{form}-{}", corpus.id(), point.lat, point.lon, asked.day);
     let work = PreparedWork::heavy(move |cancellation| {
         let layer = corpus.snapshot().zoning.layer(&short_code);
         let layer = layer.ok_or_else(|| ApiError::internal(format!("the layer of {short_code} is missing")))?;
@@ -164,7 +182,9 @@ fn zone<'s>(
     found: &FeatureAtPoint<'s>,
 ) -> Result<ZoneAtPointReply<'s>, ApiError> {
     let FeatureZone { zone_code, zone_name, category, citation, node_id, citation_status } = &found.feature.zone;
-    let page = |id: NodeId| asked.pages.page_of(corpus.snapshot(), corpus.node(id)?);
+    let node = node_id.map(|id| corpus.node(id)).transpose()?;
+    let shown = node.map(|node| (node, asked.law.shown(node)));
+    let freshness = shown.map(|(node, shown)| EditionFreshness::of(corpus, node, &shown, asked.day)).transpose()?;
     Ok(ZoneAtPointReply {
         feature_id: Cow::Borrowed(&found.feature.id),
         zone_code: zone_code.into(),
@@ -172,8 +192,12 @@ fn zone<'s>(
         category: category.as_deref().map(ReplyText::from),
         citation: citation.as_deref().map(ReplyText::from),
         node_id: *node_id,
-        url: node_id.map(page).transpose()?,
+        url: node.map(|node| asked.pages.page_of(corpus.snapshot(), node)).transpose()?,
         citation_status: citation_status.into(),
+        status: shown.map(|(_, shown)| shown.status),
+        current_through: freshness.and_then(|freshness| freshness.through),
+        retrieved_at: freshness.and_then(|freshness| freshness.retrieved),
+        is_outdated: freshness.is_some_and(|freshness| freshness.is_outdated()),
         on_boundary: found.is_on_boundary,
     })
 }

@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use hornbook_accounts::scope::Scope;
+use hornbook_corpus::day::Day;
 use hornbook_search::{CitationAnswer, CitedNode, QUERY_CHARS_MAX};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::as_of::{AS_OF, RequestedDay};
-use crate::api::edition_freshness::EditionNotices;
+use crate::api::edition_freshness::{EditionNotices, copy_of};
 use crate::api::error::ApiError;
 use crate::api::fields::FIELDS;
 use crate::api::model_text::{ForModel, ModelText, Standing, written_for_model};
@@ -41,6 +42,10 @@ pub struct LinkedCandidate {
     pub cited: CitedNode,
     /// The web page on which people read it.
     pub url: String,
+    /// The day on which the copy was retrieved; present only if its source does not state `currentThrough`.
+    #[serde(rename = "retrievedAt", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub retrieved_at: Option<Day>,
 }
 
 impl ForModel for ResolveReply {
@@ -50,7 +55,7 @@ impl ForModel for ResolveReply {
         for CitationAnswer { answer, citation, candidates, message, .. } in &self.answers {
             let citation = citation.as_deref().unwrap_or("?");
             let _ = writeln!(shown.text, "{citation}: {}. {message}", answer.as_str());
-            for LinkedCandidate { cited, .. } in candidates {
+            for LinkedCandidate { cited, retrieved_at, .. } in candidates {
                 let CitedNode { node_id, citation, heading, .. } = cited;
                 let standing = Standing {
                     status: cited.status,
@@ -58,7 +63,8 @@ impl ForModel for ResolveReply {
                     to: cited.effective_to,
                     through: cited.current_through,
                 };
-                let _ = writeln!(shown.text, "- {citation} {heading} ({standing}, id {node_id})");
+                let copy = copy_of(*retrieved_at);
+                let _ = writeln!(shown.text, "- {citation} {heading} ({standing}{copy}, id {node_id})");
                 shown.link(*node_id, citation, heading);
             }
         }
@@ -98,8 +104,10 @@ fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
         let nodes = candidates.filter_map(|cited| corpus.snapshot().ordinal(cited.node_id));
         let notices = EditionNotices::of(&corpus, nodes, &asked)?;
         let linked = |cited: CitedNode| -> Result<LinkedCandidate, ApiError> {
-            let url = asked.pages.page_of(corpus.snapshot(), corpus.node(cited.node_id)?)?;
-            Ok(LinkedCandidate { cited, url })
+            let node = corpus.node(cited.node_id)?;
+            let url = asked.pages.page_of(corpus.snapshot(), node)?;
+            let retrieved_at = if cited.current_through.is_none() { corpus.retrieved(node) } else { None };
+            Ok(LinkedCandidate { cited, url, retrieved_at })
         };
         let answers = answers.into_iter().map(|answer| answer.try_map(linked)).collect::<Result<_, _>>()?;
         Reply::json(&ResolveReply { answers, notices })

@@ -21,7 +21,7 @@ use super::paging::{LIMIT, PAGE, Paging};
 use crate::api::as_of::{AS_OF, RequestedDay};
 use crate::api::corpus::Corpus;
 use crate::api::deep_search::DEPTH;
-use crate::api::edition_freshness::EditionNotices;
+use crate::api::edition_freshness::{EditionFreshness, EditionNotices, copy_of};
 use crate::api::error::{ApiError, Violation};
 use crate::api::fields::FIELDS;
 use crate::api::model_text::{ForModel, ModelText, Standing, written_for_model};
@@ -129,6 +129,10 @@ pub struct SearchResultItem<'s> {
     /// The day through which the edition is current, if the source states it.
     #[schemars(with = "Option<String>")]
     pub current_through: Option<Day>,
+    /// The day on which the copy was retrieved; present only if its source does not state `currentThrough`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub retrieved_at: Option<Day>,
     /// Higher is better. At most 1; lower for law that is not in force.
     pub score: f32,
     /// How the provision is related to the one that the query names; present only if the query is nothing
@@ -178,10 +182,11 @@ impl ForModel for SearchReply<'_> {
         let before = u64::from(page - page.min(&1)) * u64::from(*page_size);
         for (hit, number) in results.iter().zip(before + 1..) {
             let SearchResultItem { node_id, url, citation, heading, snippet, relation, .. } = hit;
-            let (standing, related) = (hit.standing(), relation.map_or("", related));
+            let (standing, copy) = (hit.standing(), copy_of(hit.retrieved_at));
+            let related = relation.map_or("", related);
             let _ = writeln!(
                 shown.text,
-                "\n{number}. {citation} {heading} ({standing}{related}, id {node_id})\n{url}\n{snippet}"
+                "\n{number}. {citation} {heading} ({standing}{copy}{related}, id {node_id})\n{url}\n{snippet}"
             );
             shown.link(*node_id, citation, heading);
         }
@@ -317,7 +322,7 @@ fn run(corpus: &Corpus, request: &SearchRequest<'_>, asked: &RequestedDay) -> Re
     let mut editions = EditionNotices::default();
     for (hit, shown) in response.hits.iter().zip(&shown) {
         let freshness = editions.add(corpus, hit.node, &hit.shown, asked)?;
-        results.push(item(corpus, hit, shown, freshness.through, asked)?);
+        results.push(item(corpus, hit, shown, &freshness, asked)?);
     }
     notices.extend(editions.into_vec());
     let reply = SearchReply {
@@ -358,7 +363,7 @@ fn item<'s>(
     corpus: &Corpus,
     hit: &Hit,
     shown: &'s ShownHit<'s>,
-    through: Option<Day>,
+    freshness: &EditionFreshness,
     asked: &RequestedDay,
 ) -> Result<SearchResultItem<'s>, ApiError> {
     let provision = &shown.provision;
@@ -378,7 +383,8 @@ fn item<'s>(
         status: provision.shown.status,
         effective_from: provision.shown.from,
         effective_to: provision.shown.to,
-        current_through: through,
+        current_through: freshness.through,
+        retrieved_at: freshness.retrieved,
         score: hit.score,
         relation: hit.relation,
     })

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::filters::{JURISDICTION, subtree};
 use crate::api::as_of::{AS_OF, RequestedDay};
-use crate::api::edition_freshness::EditionNotices;
+use crate::api::edition_freshness::{EditionFreshness, EditionNotices};
 use crate::api::error::ApiError;
 use crate::api::fields::FIELDS;
 use crate::api::operation::{CostUnit, LawCall, Operation, PreparedWork};
@@ -70,6 +70,10 @@ pub struct SuggestionReply {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub current_through: Option<Day>,
+    /// The day on which the copy was retrieved; present only if its source does not state `currentThrough`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub retrieved_at: Option<Day>,
     /// The number of nodes with this heading or citation.
     pub count: u32,
     /// Whether it matches only if a typing error is assumed.
@@ -77,7 +81,7 @@ pub struct SuggestionReply {
 }
 
 impl SuggestionReply {
-    fn of(suggestion: Suggestion, url: String, current_through: Option<Day>) -> Self {
+    fn of(suggestion: Suggestion, url: String, freshness: &EditionFreshness) -> Self {
         let Suggestion {
             kind,
             text,
@@ -100,7 +104,8 @@ impl SuggestionReply {
             status,
             effective_from,
             effective_to,
-            current_through,
+            current_through: freshness.through,
+            retrieved_at: freshness.retrieved,
             count,
             is_guess,
         }
@@ -146,7 +151,7 @@ fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
             let shown = asked.law.shown(suggestion.node);
             let freshness = editions.add(&corpus, suggestion.node, &shown, &asked)?;
             let url = asked.pages.page_of(corpus.snapshot(), suggestion.node)?;
-            suggestions.push(SuggestionReply::of(suggestion, url, freshness.through));
+            suggestions.push(SuggestionReply::of(suggestion, url, &freshness));
         }
         Reply::json(&SuggestReply { suggestions, did_you_mean, notices: editions.into_vec() })
     }))

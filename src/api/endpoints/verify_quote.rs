@@ -9,7 +9,7 @@ use hornbook_search::QUERY_CHARS_MAX;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::check::{link, write_differences};
+use super::check::{NamedEdition, link, write_differences};
 use crate::api::as_of::{AS_OF, RequestedDay};
 use crate::api::error::ApiError;
 use crate::api::fields::FIELDS;
@@ -38,6 +38,9 @@ pub struct VerifyReply {
     /// What the editions do not know about the requested day, by code body.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
+    /// The editions of the provisions in `foundIn`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub editions: Vec<NamedEdition>,
 }
 
 impl ForModel for VerifyReply {
@@ -48,7 +51,8 @@ impl ForModel for VerifyReply {
         shown.notes(&self.notices);
         write_differences(&mut shown, differences);
         for CitedProvision { node_id, citation, heading, status, .. } in found_in {
-            let _ = writeln!(shown.text, "- {citation} {heading} ({}, id {node_id})", status.as_str());
+            let (status, currency) = (status.as_str(), NamedEdition::currency_of(&self.editions, *node_id));
+            let _ = writeln!(shown.text, "- {citation} {heading} ({status}{currency}, id {node_id})");
             shown.link(*node_id, citation, heading);
         }
         shown
@@ -82,7 +86,7 @@ fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let (corpus, asked) = (Arc::clone(call.corpus), RequestedDay::of(call));
     Ok(PreparedWork::heavy(move |_| {
         let mut answer = verify_quote(corpus.engine(), &asked.law, citation.as_deref(), &quote)?;
-        let notices = link(&corpus, &asked, answer.found_in.iter_mut())?;
-        Reply::json(&VerifyReply { answer, notices })
+        let (notices, editions) = link(&corpus, &asked, answer.found_in.iter_mut())?;
+        Reply::json(&VerifyReply { answer, notices, editions })
     }))
 }

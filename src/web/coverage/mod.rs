@@ -8,7 +8,6 @@ mod tiles;
 use ::http::StatusCode;
 use hornbook_base::thousands::grouped;
 use hornbook_corpus::catalogue::{CodeBody, Source};
-use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::NodeOrdinal;
 use maud::{Markup, html};
 
@@ -22,7 +21,7 @@ use super::untrusted_text::UntrustedText;
 use super::zoning::address;
 use crate::api::corpus::Corpus;
 use crate::api::error::ApiError;
-use crate::api::replies::{CoverageReply, JurisdictionReply};
+use crate::api::replies::{CoverageReply, CoveredBodyReply, JurisdictionReply};
 use crate::mount::MountResponse;
 
 pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, ApiError> {
@@ -33,6 +32,7 @@ pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, Ap
         (totals(&opened, &coverage))
         (day_form("/coverage", opened.named_day().as_deref()))
         (tiles::map(&coverage.jurisdictions))
+        (outdated(&coverage))
         (codes(&opened.corpus, &coverage)?)
         (missing_jurisdictions(&coverage))
     };
@@ -55,9 +55,23 @@ fn totals(opened: &OpenPage<'_>, coverage: &CoverageReply<'_>) -> Markup {
     }
 }
 
+/// A warning if editions ended more than a year before the day.
+fn outdated(coverage: &CoverageReply<'_>) -> Markup {
+    let count = coverage.jurisdictions.iter().flat_map(|one| &one.code_bodies).filter(|body| body.is_outdated).count();
+    html! {
+        @if count > 0 {
+            p.banner.mild role="note" {
+                @if count == 1 { "One code is" } @else { (count) " codes are" }
+                " from editions that end more than a year before " (written_day(coverage.as_of))
+                ". The law may have changed since then."
+            }
+        }
+    }
+}
+
 /// The number of provisions in force, shown if some provisions are not in force.
 fn in_force(jurisdiction: &JurisdictionReply<'_>, body: &CodeBody) -> Markup {
-    let covered = jurisdiction.code_bodies.iter().find(|covered| covered.id == body.id);
+    let covered = covered(jurisdiction, body);
     let in_force = covered.map(|covered| covered.in_force_count).filter(|count| *count < body.provisions);
     html! { @if let Some(count) = in_force { " " span.count { (grouped(count)) " in force" } } }
 }
@@ -83,7 +97,7 @@ fn codes(corpus: &Corpus, coverage: &CoverageReply<'_>) -> Result<Markup, ApiErr
                                     (missing(jurisdiction, body))
                                 }
                                 td.number { (grouped(body.provisions)) (in_force(jurisdiction, body)) }
-                                td { (edition(sources(corpus, body)?, through(jurisdiction, body))) }
+                                td { (edition(sources(corpus, body)?, covered(jurisdiction, body))) }
                                 @if has_maps { td { @if place == 0 { (map_of(jurisdiction)) } } }
                             }
                         }
@@ -96,7 +110,7 @@ fn codes(corpus: &Corpus, coverage: &CoverageReply<'_>) -> Result<Markup, ApiErr
 
 /// The missing parts of a code.
 fn missing(jurisdiction: &JurisdictionReply<'_>, body: &CodeBody) -> Markup {
-    let covered = jurisdiction.code_bodies.iter().find(|covered| covered.id == body.id);
+    let covered = covered(jurisdiction, body);
     let parts = covered.map(|covered| &covered.parts);
     let missing = parts.and_then(|parts| parts.level.as_deref().zip(parts.missing.as_deref()));
     html! {
@@ -120,20 +134,23 @@ fn sources<'c>(corpus: &'c Corpus, body: &CodeBody) -> Result<Option<[&'c Source
     Ok(source(body.nodes.start)?.zip(source(last)?).map(<[_; 2]>::from))
 }
 
-/// The day through which all editions of a code are current.
-fn through(jurisdiction: &JurisdictionReply<'_>, body: &CodeBody) -> Option<Day> {
-    jurisdiction.code_bodies.iter().find(|covered| covered.id == body.id)?.current_through
+fn covered<'c>(jurisdiction: &'c JurisdictionReply<'_>, body: &CodeBody) -> Option<&'c CoveredBodyReply<'c>> {
+    jurisdiction.code_bodies.iter().find(|covered| covered.id == body.id)
 }
 
-fn edition(sources: Option<[&Source; 2]>, through: Option<Day>) -> Markup {
+fn edition(sources: Option<[&Source; 2]>, covered: Option<&CoveredBodyReply<'_>>) -> Markup {
+    let through = covered.and_then(|covered| covered.current_through);
+    let retrieved = covered.and_then(|covered| covered.retrieved_at);
     html! {
         @if let Some([first, last]) = sources {
             (UntrustedText(&first.edition))
             @if first != last { ", and other editions" }
-            @match through {
-                Some(through) => { ", current through " (written_day(through)) }
-                None => { ", which does not state through when it is current" }
+            @match (through, retrieved) {
+                (Some(through), _) => { ", current through " (written_day(through)) }
+                (None, Some(retrieved)) => { ", which does not state through when it is current; copy of " (written_day(retrieved)) }
+                (None, None) => { ", which does not state through when it is current" }
             }
+            @if covered.is_some_and(|covered| covered.is_outdated) { " " span.gone { "over a year old" } }
             br; span.count { (UntrustedText(&first.publisher)) @if first.publisher != last.publisher { " and others" } ", retrieved " time { (UntrustedText(&first.retrieved)) } }
         }
     }

@@ -180,7 +180,21 @@ impl<'p> ProvisionPage<'p> {
                 (self.base_url) (self.provision.path_of(View::Page))
                 br;
                 @if let Some(edition) = edition { "Edition: " (UntrustedText(edition)) ". " }
+                (self.currency())
                 "Shown as of " (written_day(self.day)) "." span data-printed {}
+            }
+        }
+    }
+
+    /// The day through which the edition is current or, if it states none, the day of the copy. A sentence.
+    fn currency(&self) -> Markup {
+        let provenance = &self.provision.provenance;
+        let retrieved = provenance.retrieved_at.as_deref().and_then(|day| day.parse().ok());
+        html! {
+            @match (provenance.current_through, retrieved) {
+                (Some(through), _) => { "Current through " (written_day(through)) ". " }
+                (None, Some(retrieved)) => { "Copy of " (written_day(retrieved)) ". " }
+                (None, None) => {}
             }
         }
     }
@@ -189,10 +203,12 @@ impl<'p> ProvisionPage<'p> {
         let provenance = &self.provision.provenance;
         let text = |value: &str| UntrustedText(value).render();
         let day = |iso: &str| iso.parse().map_or_else(|_| text(iso), written_day);
+        // A source that states no day is current through its retrieval at most.
+        let copy = provenance.retrieved_at.as_deref().map(|iso| html! { "not stated; copy of " (day(iso)) });
         let rows = [
             ("Publisher", provenance.publisher.as_deref().map(text)),
             ("Edition", provenance.edition.as_deref().map(text)),
-            ("Current through", provenance.current_through.map(written_day)),
+            ("Current through", provenance.current_through.map(written_day).or(copy)),
             ("Retrieved", provenance.retrieved_at.as_deref().map(day)),
             ("License", provenance.license.as_deref().map(text)),
         ];
@@ -301,7 +317,7 @@ pub(super) fn candidates(citation: &str, reply: &ResolveReply) -> Markup {
         @for answer in answers {
             p { (message_for_people(answer)) }
             ul.links {
-                @for LinkedCandidate { cited: candidate, url } in &answer.candidates {
+                @for LinkedCandidate { cited: candidate, url, .. } in &answer.candidates {
                     li { a href=(url) {
                         span.citation { (UntrustedText(&candidate.citation)) } " " span.heading { (short_heading(&candidate.heading)) }
                         (status_of(candidate.status, candidate.effective_from, candidate.effective_to))

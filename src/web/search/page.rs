@@ -356,10 +356,12 @@ fn citation(cited: &CitationAnswer<LinkedCandidate>) -> Markup {
             p { (message_for_people(cited)) }
             @if !cited.candidates.is_empty() {
                 ul.links {
-                    @for LinkedCandidate { cited: candidate, url } in cited.candidates.iter().take(CANDIDATES_MAX) {
+                    @for LinkedCandidate { cited: candidate, url, retrieved_at } in cited.candidates.iter().take(CANDIDATES_MAX) {
                         li { a href=(url) {
                             span.citation { (UntrustedText(&candidate.citation)) } " " span.heading { (short_heading(&candidate.heading)) }
                             (status_of(candidate.status, candidate.effective_from, candidate.effective_to))
+                            @if let Some(through) = candidate.current_through { " " span.days { "current through " (written_day(through)) } }
+                            @if let Some(retrieved) = *retrieved_at { " " span.days { "copy of " (written_day(retrieved)) } }
                         } }
                     }
                 }
@@ -387,6 +389,7 @@ fn shown(hit: &SearchResultItem<'_>, containers: &Markup) -> Markup {
                 @if let Some(from) = hit.effective_from { " · from " (written_day(from)) }
                 @if let Some(to) = hit.effective_to { " · until " (written_day(to)) }
                 @if let Some(through) = hit.current_through { " · current through " (written_day(through)) }
+                @if let Some(retrieved) = hit.retrieved_at { " · copy of " (written_day(retrieved)) }
                 @if let Some(related) = hit.relation.and_then(related) { " · " (related) }
             }
         }

@@ -5,11 +5,12 @@ use std::collections::HashSet;
 use hornbook_corpus::outline::Status;
 use roxmltree::Node;
 
-use super::effect::{effect_of, wording};
+use super::effect::{effect_of, effect_of_container, wording};
 use super::elements::Elements;
 use super::names::{self, Attachment, CfrLevel, CfrNumbers};
 use super::text::CfrText;
 use crate::content::{Content, ContentNote, NewNode, NodeHandle, OnRepeat};
+use crate::effect::Effect;
 use crate::import::document::{Document, Parsed, REPEATED_HEADING};
 use crate::import::slug::slug;
 use crate::import::target::ImportTarget;
@@ -29,6 +30,8 @@ struct OpenContainer {
     key: String,
     citation: String,
     handle: NodeHandle,
+    /// What its notes say about when everything in it is law.
+    effect: Effect,
 }
 
 impl CfrPlace {
@@ -99,6 +102,7 @@ impl<'r> CfrReader<'r> {
             key: key.clone(),
             citation: citation.clone(),
             handle,
+            effect: effect_of_container(&elements.notes),
         });
         let own_text = elements.take_text();
         if !self.keys.insert(key.clone()) {
@@ -189,7 +193,7 @@ impl<'r> CfrReader<'r> {
             level: "text",
             ..Named::default()
         };
-        self.provision(Some(above.handle), named, heading, text, node);
+        self.provision(place, Some(above.handle), named, heading, text, node);
     }
 
     /// Key and citation of the current part or subpart.
@@ -223,7 +227,7 @@ impl<'r> CfrReader<'r> {
             let key = format!("{}/{short}", place.above.last().map_or(self.target.key, |above| above.key.as_str()));
             let named = Named { key, citation: format!("{citation}, {name}"), ..Named::default() };
             let level = place.above.last().map(|above| above.handle);
-            return self.provision(level, named, heading, text, node);
+            return self.provision(place, level, named, heading, text, node);
         };
         let title = place.title().to_owned();
         let citation = names::section(&title, &numbers.first);
@@ -231,7 +235,7 @@ impl<'r> CfrReader<'r> {
         let parallel = numbers.others.iter().map(|number| names::section(&title, number)).collect();
         let number = Some(numbers.first.replace("...", "-"));
         let named = Named { key, sort: SortKey::of_citation(&citation), citation, parallel, number, level: "section" };
-        self.provision(place.above.last().map(|above| above.handle), named, heading, text, node);
+        self.provision(place, place.above.last().map(|above| above.handle), named, heading, text, node);
     }
 
     /// Adds an appendix, a supplement, or other matter after the sections of a part.
@@ -259,7 +263,7 @@ impl<'r> CfrReader<'r> {
             number: called.number,
             level: "appendix",
         };
-        self.provision(around.last().map(|above| above.handle), named, heading, text, node);
+        self.provision(place, around.last().map(|above| above.handle), named, heading, text, node);
     }
 
     /// Adds official interpretations below their supplement.
@@ -283,18 +287,21 @@ impl<'r> CfrReader<'r> {
             level: "interpretation",
             ..Named::default()
         };
-        self.provision(Some(above.handle), named, heading, text, node);
+        self.provision(place, Some(above.handle), named, heading, text, node);
     }
 
     fn provision(
         &mut self,
+        place: &CfrPlace,
         parent: Option<NodeHandle>,
         named: Named,
         heading: &str,
         text: CfrText,
         node: Node<'_, '_>,
     ) {
-        let effect = effect_of(named.number.as_deref().unwrap_or_default(), &text);
+        let around = place.above.iter().map(|above| above.effect.clone());
+        let own = effect_of(named.number.as_deref().unwrap_or_default(), &text);
+        let effect = std::iter::once(own).chain(around).fold(Effect::default(), Effect::and);
         if let (Some(day), Some(Status::Uncertain)) = (&effect.to, effect.then) {
             let what = format!(
                 "'{}' changes on {day}; a note prints only the changed paragraphs, not the section",

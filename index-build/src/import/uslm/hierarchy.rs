@@ -6,6 +6,7 @@ use hornbook_corpus::outline::Status;
 use roxmltree::Node;
 
 use super::disposition;
+use super::edition;
 use super::identifier::{container_part, key_of};
 use super::left_out;
 use super::lines::LineCounter;
@@ -44,6 +45,7 @@ pub(super) fn read(document: &Document, target: ImportTarget<'_>, scheme: Scheme
         rules: None,
     };
     reading.below(root, &top);
+    edition::apply(&mut reading, root);
     let words = loose(root);
     match reading.parsed.nodes.first_mut() {
         Some(first) if !words.is_empty() => {

@@ -8,6 +8,7 @@
 //! nodes: the walk never searches for sections below a section.
 
 mod disposition;
+pub(crate) mod edition;
 mod effect;
 mod flat;
 mod hierarchy;
