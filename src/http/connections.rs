@@ -15,12 +15,12 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
 use super::connection_loop::Protocols;
+use super::proxies::{self, Peer, Proxies};
 use super::reply::HttpReply;
 use super::request_stream::{ConnectionState, RefusedRequest, RequestStream};
 use super::rules::check_http2;
 use super::stream::Stream;
 use super::unread::Shares;
-use super::proxies::{self, Peer, Proxies};
 use super::{App, HttpSettings};
 use crate::api::error::ApiError;
 use crate::api::unread::{UnreadBytes, UnreadCounter};
