@@ -12,9 +12,8 @@ use source_hash::{SourceHash, files_below, locked_below};
 /// the dependencies. Changes in the importers folder do not affect the other parts of a build.
 const FOLDERS: [&str; 3] = ["src", "../base/src", "../corpus/src"];
 const IMPORTERS: &str = "src/import/";
-/// In a package made from this one there are no folders of other packages beside it, and the lock file
-/// is in the package folder. The package then depends on published packages, whose versions fix their
-/// content.
+/// A published package has only its own folder, with the lock file in it. It depends on published packages, whose versions
+/// fix their content.
 const LOCKS: [&str; 2] = ["../Cargo.lock", "Cargo.lock"];
 
 fn main() {

@@ -64,7 +64,12 @@ impl Gatherer {
                 NamedLaw::PartOf(number) => (of(number), Some(Status::Uncertain)),
                 NamedLaw::Container(path) => (self.container_with_path(path, &names), sunset.effect.then),
                 NamedLaw::Unread => {
-                    self.warn_of_sunset(node, &sunset.effect, "what ends is not understood, so nothing ends", warnings);
+                    self.warn_of_sunset(
+                        node,
+                        &sunset.effect,
+                        "what ends is not wholly understood, so it ends no other law",
+                        warnings,
+                    );
                     continue;
                 }
             };

@@ -35,6 +35,12 @@ impl TextBuilder {
         }
     }
 
+    /// Begins a paragraph or heading whose words begin with a label of this length.
+    pub fn begin_labelled(&mut self, kind: LineKind, depth: usize, label_bytes: usize) {
+        self.end_line();
+        self.line = Some((self.text.len(), Line::labelled(kind, depth_of(depth), label_bytes)));
+    }
+
     /// Begins a paragraph without a label.
     pub fn paragraph(&mut self, depth: usize) {
         self.begin(LineKind::Paragraph, depth, "");
@@ -53,6 +59,16 @@ impl TextBuilder {
             }
             text.push_str(stretch);
         });
+    }
+
+    /// Adds words as they are, without line feeds or tabs, with their marks: kind, start and end in the words. Returns
+    /// where the words begin in the text.
+    pub fn push_marked(&mut self, words: &str, marks: &[(MarkKind, usize, usize)]) -> usize {
+        let at = self.text.len();
+        let marks = marks.iter().map(|&(kind, start, end)| Mark::new(kind, at + start, end - start));
+        self.layout.marks.extend(marks);
+        self.text.push_str(words);
+        at
     }
 
     /// Adds a space before the next word.
@@ -76,7 +92,12 @@ impl TextBuilder {
 
     /// Adds a reference to the note with this index among the notes of the node.
     pub fn footnote(&mut self, note: usize) {
-        self.layout.marks.push(Mark::footnote(self.text.len(), note));
+        self.footnote_at(self.text.len(), note);
+    }
+
+    /// The same, at a place in the text.
+    pub fn footnote_at(&mut self, at: usize, note: usize) {
+        self.layout.marks.push(Mark::footnote(at, note));
     }
 
     /// Begins a table and returns its number.

@@ -15,6 +15,7 @@ use hornbook_index_build::import::{cfr_annual, ecfr, regml};
 use hornbook_index_build::report::WarningKind;
 
 use crate::common::build_at;
+use crate::imported::{Source, import_one};
 
 pub(crate) fn parse_bytes(parse: ParseDocument, place: &str, bytes: Vec<u8>) -> Parsed {
     let options = toml::Table::new();
@@ -388,6 +389,38 @@ fn a_revised_text_of_the_whole_section_is_its_next_wording() {
     assert_eq!((rivers.effect.to.as_deref(), rivers.effect.then), (Some("2011-10-13"), Some(Status::Uncertain)));
     assert!(rivers.wordings.is_empty() && rivers.notes[0].text.contains("(b) Some stop."));
     assert_eq!(part.warnings.iter().map(|(kind, ..)| *kind).collect::<Vec<_>>(), [WarningKind::UncertainValidity]);
+}
+
+/// 47 C.F.R. part 61, subpart F. The warnings have the place of each section.
+#[test]
+fn a_note_that_waits_for_an_approval_makes_law_uncertain() {
+    let waiting =
+        "At 76 FR 5, July 20, 2011, this subpart F was added. This subpart F will not become effective until approval.";
+    let own = "At 76 FR 5, July 20, 2011, § 8.2 was revised. It will not become effective until approval.";
+    let note = |text: &str| format!("<EFFDNOT><HD>Effective Date Note:</HD><P>{text}</P></EFFDNOT>");
+    let section = |number: &str, note: &str| {
+        format!("<SECTION><SECTNO>§ {number}</SECTNO><SUBJECT>Rivers.</SUBJECT><P>Rivers run.</P>{note}</SECTION>\n")
+    };
+    let text = format!(
+        "<CFRDOC><TITLE><CFRTITLE><TITLEHD><HD>Title 9—Arden</HD></TITLEHD></CFRTITLE><PART><HD>PART 8—RIVERS</HD>\n{}\
+         <SUBPART><HD>Subpart F—Floods</HD>{}{}{}</SUBPART></PART></TITLE></CFRDOC>",
+        section("8.1", ""),
+        note(waiting),
+        section("8.2", &note(own)),
+        section("8.3", ""),
+    );
+    let source =
+        Source { format: "cfr-annual", key: "us/cfr", code_body: "CFR", citation: None, options: toml::Table::new() };
+    let imported = import_one("x.xml", &text, &source);
+    let effect = |number: &str| {
+        let effect = &imported.node(&format!("us/cfr/t9/s{number}")).effect;
+        (effect.uncertain, effect.remark.clone().unwrap_or_default())
+    };
+    assert_eq!(effect("8.1"), (false, String::new()));
+    assert_eq!(effect("8.2"), (true, format!("{own}; {waiting}")));
+    assert_eq!(effect("8.3"), (true, waiting.to_owned()));
+    let warnings = imported.warnings.iter().filter(|warning| warning.kind == WarningKind::UncertainValidity);
+    assert_eq!(warnings.map(|warning| warning.place.as_str()).collect::<Vec<_>>(), ["x.xml:3", "x.xml:4"]);
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! Builds the text of a provision: collects its lines, nests the flat paragraphs by their labels,
-//! and makes the text with its layout.
+//! Collects the lines of a provision and nests its flat paragraphs by their labels.
 
-use hornbook_corpus::layout::{Layout, Line, LineKind, Mark, MarkKind};
+use hornbook_corpus::layout::{Layout, LineKind, MarkKind};
 
 use super::run::TextRun;
 use crate::content::ContentNote;
 use crate::import::labels::{Paragraph, Scheme, infer};
+use crate::import::text_builder::TextBuilder;
 
 /// The lines of a text as they were read.
 #[derive(Debug, Default)]
@@ -91,30 +91,25 @@ impl CfrTextBuilder {
     /// Returns the text and its layout.
     pub(crate) fn finish(self, scheme: &Scheme, footnotes: &[Footnote]) -> (String, Layout) {
         let depths = self.depths(scheme);
-        let (mut text, mut layout) = (String::new(), Layout::default());
+        let mut builder = TextBuilder::default();
         let mut seen: Vec<&str> = Vec::new();
         for (read, (depth, label)) in self.lines.iter().zip(depths) {
-            if !layout.lines.is_empty() {
-                text.push('\n');
+            match read.kind.is_in_table() {
+                true => builder.begin_in_table(read.kind, depth.into(), read.table),
+                false => builder.begin_labelled(read.kind, depth.into(), label),
             }
-            layout.lines.push(match read.kind.is_in_table() {
-                true => Line::in_table(read.kind, depth, read.table),
-                false => Line::labelled(read.kind, depth, label),
-            });
-            push_run(&mut text, &mut layout, &read.run, footnotes, &mut seen);
-            for (place, cell) in read.cells.iter().enumerate() {
-                if place > 0 {
-                    text.push('\t');
-                }
+            push_run(&mut builder, &read.run, footnotes, &mut seen);
+            for cell in &read.cells {
                 match cell {
-                    Cell::Own(run) => push_run(&mut text, &mut layout, run, footnotes, &mut seen),
-                    Cell::Empty(Some(cover)) => layout.cover_cell(&text, *cover),
-                    Cell::Empty(None) => {}
+                    Cell::Own(run) => {
+                        builder.begin_cell();
+                        push_run(&mut builder, run, footnotes, &mut seen);
+                    }
+                    Cell::Empty(cover) => builder.empty_cell(*cover),
                 }
             }
         }
-        layout.marks.sort_by_key(|mark| mark.start);
-        (text, layout)
+        builder.finish()
     }
 
     /// Depth and label length of every line. Labels are interpreted separately between any two headings.
@@ -150,26 +145,17 @@ impl CfrTextBuilder {
     }
 }
 
-fn push_run<'r>(
-    text: &mut String,
-    layout: &mut Layout,
-    run: &'r TextRun,
-    footnotes: &[Footnote],
-    seen: &mut Vec<&'r str>,
-) {
-    let shift = text.len();
-    let marks = run.marks.iter().map(|&(kind, start, end)| Mark::new(kind, start + shift, end - start));
-    layout.marks.extend(marks);
+fn push_run<'r>(builder: &mut TextBuilder, run: &'r TextRun, footnotes: &[Footnote], seen: &mut Vec<&'r str>) {
+    let start = builder.push_marked(&run.text, &run.marks);
     for (at, sign) in &run.footnotes {
         // The second reference with the same sign refers to the second footnote with it, if there are two.
         let before = seen.iter().filter(|other| *other == sign).count();
         let of_sign: Vec<usize> = footnotes.iter().filter(|(own, _)| own == sign).map(|(_, note)| *note).collect();
         if let Some(note) = of_sign.get(before).or(of_sign.last()) {
-            layout.marks.push(Mark::footnote(at + shift, *note));
+            builder.footnote_at(start + at, *note);
         }
         seen.push(sign);
     }
-    text.push_str(&run.text);
 }
 
 /// The end of a run-in heading at the start of a paragraph, if labels follow it. Marks the heading as run-in.
