@@ -89,6 +89,10 @@ pub struct NodeLink<'s> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub current_through: Option<Day>,
+    /// The day on which the copy was retrieved; present only if its source does not state `currentThrough`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub retrieved_at: Option<Day>,
 }
 
 impl Corpus {
@@ -154,8 +158,15 @@ impl Corpus {
         self.examples.get_or_try_init(choose).await.cloned()
     }
 
+    /// The day through which the edition of a node is current. If its source does not state one, the day on which the copy
+    /// was retrieved.
+    pub(super) fn edition_days(&self, node: NodeOrdinal) -> Result<(Option<Day>, Option<Day>), SearchError> {
+        let through = self.engine.current_through(node)?;
+        Ok((through, if through.is_none() { self.retrieved(node) } else { None }))
+    }
+
     /// The day on which the copy that a node was read from was retrieved.
-    pub(super) fn retrieved(&self, node: NodeOrdinal) -> Option<Day> {
+    fn retrieved(&self, node: NodeOrdinal) -> Option<Day> {
         let source = self.snapshot().cards.source(node)?;
         self.retrieved.get(usize::from(source)).copied().flatten()
     }
@@ -188,6 +199,7 @@ impl Corpus {
     pub(crate) fn link(&self, law: &LawOnDay, pages: &PageLinks, node: NodeOrdinal) -> Result<NodeLink<'_>, ApiError> {
         let citation = self.snapshot().cards.get(node)?.citation;
         let ShownWording { status, from, to, .. } = law.shown(node);
+        let (current_through, retrieved_at) = self.edition_days(node)?;
         Ok(NodeLink {
             id: self.node_id(node)?,
             url: pages.page_of(self.snapshot(), node)?,
@@ -196,7 +208,8 @@ impl Corpus {
             status,
             effective_from: from,
             effective_to: to,
-            current_through: self.engine.current_through(node)?,
+            current_through,
+            retrieved_at,
         })
     }
 

@@ -3,8 +3,6 @@
 //! If a source does not state through which day it is current, it contains nothing later than the day on which it was
 //! retrieved. That day is shown as the day of the copy, never as a day through which the copy is current.
 
-use std::fmt;
-
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::{CodeBodyId, NodeOrdinal, OrdinalRange};
 use hornbook_corpus::outline::Status;
@@ -12,6 +10,7 @@ use hornbook_corpus::validity::ShownWording;
 
 use super::as_of::RequestedDay;
 use super::corpus::Corpus;
+use super::currency::Currency;
 use super::error::ApiError;
 
 /// What an edition knows about a day.
@@ -57,9 +56,8 @@ pub(super) struct EditionFreshness {
 
 impl EditionFreshness {
     pub(super) fn of(corpus: &Corpus, node: NodeOrdinal, shown: &ShownWording, day: Day) -> Result<Self, ApiError> {
-        let through = corpus.engine().current_through(node)?;
+        let (through, retrieved) = corpus.edition_days(node)?;
         let is_provision = corpus.snapshot().outline.is_provision(node);
-        let retrieved = if through.is_none() { corpus.retrieved(node) } else { None };
         Ok(Self { through, retrieved, knowledge: knowledge(through, retrieved, is_provision, shown, day) })
     }
 
@@ -101,38 +99,6 @@ impl EditionFreshness {
     pub(super) const fn currency(&self) -> Currency {
         Currency { through: self.through, retrieved: self.retrieved, is_outdated: self.is_outdated() }
     }
-}
-
-/// The currency of an edition, in a few words: `current through 2022-09-30 (over a year old)`. Empty if no day is known.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Currency {
-    pub(super) through: Option<Day>,
-    pub(super) retrieved: Option<Day>,
-    pub(super) is_outdated: bool,
-}
-
-impl Currency {
-    /// With a mark before it, unless it is empty.
-    pub(super) fn after(self, mark: &str) -> String {
-        let words = self.to_string();
-        if words.is_empty() { words } else { format!("{mark}{words}") }
-    }
-}
-
-impl fmt::Display for Currency {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.through, self.retrieved) {
-            (Some(through), _) => write!(f, "current through {through}")?,
-            (None, Some(retrieved)) => write!(f, "copy of {retrieved}")?,
-            (None, None) => return Ok(()),
-        }
-        if self.is_outdated { f.write_str(" (over a year old)") } else { Ok(()) }
-    }
-}
-
-/// The part of a line about a provision that follows its status if its source states no day: `, copy of 2026-06-20`.
-pub(super) fn copy_of(retrieved: Option<Day>) -> String {
-    Currency { through: None, retrieved, is_outdated: false }.after(", ")
 }
 
 /// What the editions of several nodes do not know about a day: each statement once, with the name of

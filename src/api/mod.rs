@@ -9,8 +9,8 @@
 //! - `shelf` has the other editions that are kept beside the snapshot, `node_history` follows a provision through
 //!   them, `edition_choice` says which edition answers a call, `pinned_snapshot` lets the caller say it, and
 //!   `former_numbers` what an old number is now.
-//! - `as_of` is the day that a call asks about, and `edition_freshness` is what an edition does
-//!   not know about that day.
+//! - `as_of` is the day that a call asks about, `edition_freshness` is what an edition does
+//!   not know about that day, and `currency` says how current it is.
 //! - `subject` lists the subjects of the documentation.
 //! - `operation` defines what an operation is, `endpoints` has one operation in each file, and
 //!   `operations` is the table of all operations, from which everything else is rendered. `replies` lists
@@ -30,6 +30,7 @@ pub mod call;
 pub mod call_terms;
 pub mod cards;
 pub mod corpus;
+pub mod currency;
 pub mod deep_search;
 pub mod documents;
 mod edition_choice;

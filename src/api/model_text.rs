@@ -12,6 +12,7 @@ use hornbook_corpus::outline::Status;
 use serde::Deserialize;
 
 use super::corpus::NodeLink;
+use super::currency::Currency;
 
 /// Maximum number of list entries in the text. The JSON has all entries.
 const LISTED: usize = 100;
@@ -82,17 +83,20 @@ pub(super) struct Standing {
     pub(super) from: Option<Day>,
     pub(super) to: Option<Day>,
     pub(super) through: Option<Day>,
+    /// The day on which the copy was retrieved.
+    pub(super) retrieved: Option<Day>,
 }
 
 impl fmt::Display for Standing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.status.as_str())?;
-        for (word, day) in [("from", self.from), ("until", self.to), ("current through", self.through)] {
+        for (word, day) in [("from", self.from), ("until", self.to)] {
             if let Some(day) = day {
                 write!(f, ", {word} {day}")?;
             }
         }
-        Ok(())
+        let Self { through, retrieved, .. } = *self;
+        f.write_str(&Currency { through, retrieved, is_outdated: false }.after(", "))
     }
 }
 
@@ -103,6 +107,7 @@ impl NodeLink<'_> {
             from: self.effective_from,
             to: self.effective_to,
             through: self.current_through,
+            retrieved: self.retrieved_at,
         }
     }
 }

@@ -68,15 +68,26 @@ const NODE: &[&str] = &[
     "provenance.currentThrough",
     "text",
 ];
-const HIT: &[&str] =
-    &["nodeId", "url", "citation", "heading", "status", "effectiveFrom", "effectiveTo", "currentThrough", "snippet"];
-const JURISDICTION: &[&str] = &["shortCode", "name", "codeBodies.id", "codeBodies.name", "codeBodies.currentThrough"];
+const HIT: &[&str] = &[
+    "nodeId",
+    "url",
+    "citation",
+    "heading",
+    "status",
+    "effectiveFrom",
+    "effectiveTo",
+    "currentThrough",
+    "retrievedAt",
+    "snippet",
+];
+const JURISDICTION: &[&str] =
+    &["shortCode", "name", "codeBodies.id", "codeBodies.name", "codeBodies.currentThrough", "codeBodies.retrievedAt"];
 
 /// Every operation that has the parameter.
 const CONCISE: [ConciseView; 13] = [
     view("browse", PAGE, Some(("nodes", LINK))),
     view("changes", PAGE, Some(("changes", &["nodeId", "citation", "kind", "date"]))),
-    view("code-bodies", &[], Some(("codeBodies", &["id", "name"]))),
+    view("code-bodies", &[], Some(("codeBodies", &["id", "name", "currentThrough", "retrievedAt"]))),
     view("coverage", &["asOf"], Some(("jurisdictions", JURISDICTION))),
     view(
         "diff",

@@ -8,6 +8,7 @@
 use std::error::Error;
 use std::io::{self, ErrorKind, Write};
 
+use hornbook::api::currency::Currency;
 use hornbook_base::invisible::{escaped_json, escaped_lines};
 use hornbook_corpus::day::Day;
 use hornbook_corpus::ids::NodeOrdinal;
@@ -114,15 +115,10 @@ pub(super) fn status_mark(status: Status) -> String {
 /// source does not state a day. Empty if no day is known.
 pub(super) fn currency(engine: &Engine, node: NodeOrdinal, day: Day) -> Result<String, SearchError> {
     let snapshot = engine.snapshot();
-    let source = || snapshot.catalogue.sources.get(usize::from(snapshot.cards.source(node)?));
-    let (words, known) = match engine.current_through(node)? {
-        Some(through) => ("current through", Some(through)),
-        None => ("copy of", source().and_then(|source| source.retrieved.parse().ok())),
-    };
-    Ok(known.map_or_else(String::new, |known: Day| {
-        let age = if day > known.one_year_later() { " (over a year old)" } else { "" };
-        format!("{words} {known}{age}")
-    }))
+    let through = engine.current_through(node)?;
+    let source = snapshot.cards.source(node).and_then(|source| snapshot.catalogue.sources.get(usize::from(source)));
+    let retrieved = source.and_then(|source| source.retrieved.parse().ok()).filter(|_| through.is_none());
+    Ok(Currency::on(day, through, retrieved).to_string())
 }
 
 /// `1 query`, `2 queries`.

@@ -426,6 +426,35 @@ fn pages_show_the_day_of_a_copy_whose_source_states_none() {
 }
 
 #[test]
+fn lists_and_texts_name_the_day_of_a_copy_whose_source_states_none() {
+    let served = ServerWithClock::with(mcp::with_mcp);
+    let _data = served.serve_without_stated_days();
+    let node = served.node(CHANGE_DAY);
+    let (body, parent) = (text(&node["codeBodyId"]), text(&node["parent"]["id"]));
+    let copy = json!("2026-01-15");
+    let children = served.get(&format!("/api/v1/browse?codeBodyId={body}&parent={parent}")).json();
+    let linked = [&children["nodes"][0], &node["parent"], &node["next"]];
+    for link in linked {
+        assert_eq!((link.get("currentThrough"), &link["retrievedAt"]), (None, &copy), "{link:#}");
+    }
+    for format in ["md", "txt"] {
+        let written = served.get(&format!("/api/v1/node/{}?format={format}", served.id)).text();
+        assert!(written.contains("; copy of 2026-01-15; "), "{written}");
+    }
+    let reported = |tool: &str, arguments: Value| {
+        let answer = mcp::call(&served.server, tool, arguments, Some(&served.key)).json();
+        text(&answer["result"]["content"][0]["text"]).to_owned()
+    };
+    let read = reported("law.get_node", json!({ "id": served.id }));
+    assert!(read.contains("copy of 2026-01-15\n"), "{read}");
+    let browsed = reported("law.browse", json!({ "codeBodyId": body, "parent": parent }));
+    assert!(
+        browsed.lines().skip(1).all(|line| line.is_empty() || line.contains(", copy of 2026-01-15, id ")),
+        "{browsed}"
+    );
+}
+
+#[test]
 fn agents_read_how_current_each_provision_is() {
     let served = ServerWithClock::with(mcp::with_mcp);
     let reported = |tool: &str, arguments: Value| {

@@ -10,6 +10,7 @@ mod budgets;
 mod charging;
 mod checking;
 mod compression;
+mod coverage;
 mod docs_pages;
 mod documents;
 mod editions;

@@ -17,7 +17,8 @@ use serde_json::{Value, json};
 
 use crate::api::as_of::{AS_OF, RequestedDay};
 use crate::api::corpus::Corpus;
-use crate::api::edition_freshness::{Currency, EditionFreshness, EditionNotices};
+use crate::api::currency::Currency;
+use crate::api::edition_freshness::{EditionFreshness, EditionNotices};
 use crate::api::error::ApiError;
 use crate::api::json::JsonObject;
 use crate::api::model_text::{ForModel, ModelText, written_for_model};

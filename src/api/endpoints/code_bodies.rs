@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::as_of::today;
 use crate::api::corpus::Corpus;
-use crate::api::edition_freshness::{Currency, EditionFreshness};
+use crate::api::currency::Currency;
+use crate::api::edition_freshness::EditionFreshness;
 use crate::api::error::ApiError;
 use crate::api::fields::FIELDS;
 use crate::api::model_text::{ForModel, ModelText, written_for_model};

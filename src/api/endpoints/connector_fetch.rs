@@ -14,7 +14,7 @@ use super::connector_search::title;
 use super::include::{INCLUDE, Included};
 use super::node::NodeReply;
 use crate::api::as_of::RequestedDay;
-use crate::api::edition_freshness::Currency;
+use crate::api::currency::Currency;
 use crate::api::error::ApiError;
 use crate::api::node_lookup;
 use crate::api::operation::{ChargeTiming, CostUnit, LawCall, Operation, PreparedWork};
@@ -121,8 +121,7 @@ fn document<'s>(node: &'s NodeReply<'s>, whole: String) -> ConnectorDocument<'s>
         ),
     };
     let through = node.provenance.current_through;
-    let retrieved = node.provenance.retrieved_at.as_deref().filter(|_| through.is_none());
-    let retrieved = retrieved.and_then(|day| day.parse().ok());
+    let retrieved = node.provenance.day_of_copy();
     let currency = Currency { through, retrieved, is_outdated: node.is_outdated };
     let days = [node.effective_from, node.effective_to];
     ConnectorDocument {

@@ -11,7 +11,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::api::as_of::RequestedDay;
-use crate::api::edition_freshness::{Currency, EditionFreshness};
+use crate::api::currency::Currency;
+use crate::api::edition_freshness::EditionFreshness;
 use crate::api::error::ApiError;
 use crate::api::operation::{CostUnit, LawCall, Operation, PreparedWork};
 use crate::api::parameters::{BoundedText, Param};

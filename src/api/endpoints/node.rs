@@ -153,13 +153,21 @@ pub struct Provenance<'s> {
     pub snapshot: ReplyText<'s>,
 }
 
+impl Provenance<'_> {
+    /// The day on which the copy was retrieved, if its source does not state through which day it is current.
+    pub(super) fn day_of_copy(&self) -> Option<Day> {
+        let retrieved = self.retrieved_at.as_deref().filter(|_| self.current_through.is_none());
+        retrieved.and_then(|day| day.parse().ok())
+    }
+}
+
 /// The edition of a format. Raise it whenever the output of the format changes, because a client that
 /// holds the older output must get the new one. The version of an answer is computed before the answer is
 /// written, so it cannot be a hash of the output.
 pub(super) const fn format_version(format: Format) -> u32 {
     match format {
-        Format::Json => 7,
-        Format::Markdown | Format::Text => 4,
+        Format::Json => 8,
+        Format::Markdown | Format::Text => 5,
     }
 }
 

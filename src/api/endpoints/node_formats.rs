@@ -10,6 +10,7 @@ use super::include::IncludedPart;
 use super::law_markdown;
 use super::node::{NodeReply, NoteReply, Provenance, WordingReply};
 use crate::api::corpus::Corpus;
+use crate::api::currency::Currency;
 use crate::api::error::ApiError;
 use crate::api::model_text::{ForModel, ModelText, Standing};
 
@@ -84,12 +85,13 @@ impl NodeReply<'_> {
         )
     }
 
-    pub(super) const fn standing(&self) -> Standing {
+    pub(super) fn standing(&self) -> Standing {
         Standing {
             status: self.status,
             from: self.effective_from,
             to: self.effective_to,
             through: self.provenance.current_through,
+            retrieved: self.provenance.day_of_copy(),
         }
     }
 
@@ -112,15 +114,19 @@ impl NodeReply<'_> {
         lines
     }
 
+    fn currency(&self) -> Option<String> {
+        let Provenance { current_through: through, .. } = self.provenance;
+        let currency = Currency { through, retrieved: self.provenance.day_of_copy(), is_outdated: false };
+        Some(currency.to_string()).filter(|words| !words.is_empty())
+    }
+
     /// Publisher, edition, URLs and hash, as far as they are known.
     fn source_line(&self) -> String {
-        let Provenance { publisher, edition, current_through, source_url, official_url, content_hash, .. } =
-            &self.provenance;
-        let through = current_through.map(|date| format!("current through {date}"));
+        let Provenance { publisher, edition, source_url, official_url, content_hash, .. } = &self.provenance;
         let known = [
             publisher.as_deref().map(str::to_owned),
             edition.as_deref().map(str::to_owned),
-            through,
+            self.currency(),
             official_url.clone(),
             source_url.clone(),
         ];
@@ -173,9 +179,9 @@ impl ForModel for NodeReply<'_> {
         if let Some(line) = self.left_out_line() {
             let _ = writeln!(out, "\n{line}");
         }
-        let Provenance { source_url, official_url, publisher, current_through, .. } = &self.provenance;
-        let through = current_through.map(|date| format!("current through {date}"));
-        let source = [publisher.as_deref(), through.as_deref(), official_url.as_deref().or(source_url.as_deref())];
+        let Provenance { source_url, official_url, publisher, .. } = &self.provenance;
+        let currency = self.currency();
+        let source = [publisher.as_deref(), currency.as_deref(), official_url.as_deref().or(source_url.as_deref())];
         let source: Vec<&str> = source.into_iter().flatten().collect();
         if !source.is_empty() {
             let _ = writeln!(out, "\nSource: {}", source.join("; "));
@@ -226,6 +232,7 @@ mod tests {
             effective_from: None,
             effective_to: None,
             current_through: dated("2021-06-30"),
+            retrieved_at: None,
         };
         let said = |words: &str| Some(words.to_owned());
         NodeReply {

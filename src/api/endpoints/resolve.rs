@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::as_of::{AS_OF, RequestedDay};
-use crate::api::edition_freshness::{EditionNotices, copy_of};
+use crate::api::edition_freshness::EditionNotices;
 use crate::api::error::ApiError;
 use crate::api::fields::FIELDS;
 use crate::api::model_text::{ForModel, ModelText, Standing, written_for_model};
@@ -62,9 +62,9 @@ impl ForModel for ResolveReply {
                     from: cited.effective_from,
                     to: cited.effective_to,
                     through: cited.current_through,
+                    retrieved: *retrieved_at,
                 };
-                let copy = copy_of(*retrieved_at);
-                let _ = writeln!(shown.text, "- {citation} {heading} ({standing}{copy}, id {node_id})");
+                let _ = writeln!(shown.text, "- {citation} {heading} ({standing}, id {node_id})");
                 shown.link(*node_id, citation, heading);
             }
         }
@@ -106,7 +106,7 @@ fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
         let linked = |cited: CitedNode| -> Result<LinkedCandidate, ApiError> {
             let node = corpus.node(cited.node_id)?;
             let url = asked.pages.page_of(corpus.snapshot(), node)?;
-            let retrieved_at = if cited.current_through.is_none() { corpus.retrieved(node) } else { None };
+            let (_, retrieved_at) = corpus.edition_days(node)?;
             Ok(LinkedCandidate { cited, url, retrieved_at })
         };
         let answers = answers.into_iter().map(|answer| answer.try_map(linked)).collect::<Result<_, _>>()?;

@@ -21,7 +21,7 @@ use super::paging::{LIMIT, PAGE, Paging};
 use crate::api::as_of::{AS_OF, RequestedDay};
 use crate::api::corpus::Corpus;
 use crate::api::deep_search::DEPTH;
-use crate::api::edition_freshness::{EditionFreshness, EditionNotices, copy_of};
+use crate::api::edition_freshness::{EditionFreshness, EditionNotices};
 use crate::api::error::{ApiError, Violation};
 use crate::api::fields::FIELDS;
 use crate::api::model_text::{ForModel, ModelText, Standing, written_for_model};
@@ -182,11 +182,11 @@ impl ForModel for SearchReply<'_> {
         let before = u64::from(page - page.min(&1)) * u64::from(*page_size);
         for (hit, number) in results.iter().zip(before + 1..) {
             let SearchResultItem { node_id, url, citation, heading, snippet, relation, .. } = hit;
-            let (standing, copy) = (hit.standing(), copy_of(hit.retrieved_at));
+            let standing = hit.standing();
             let related = relation.map_or("", related);
             let _ = writeln!(
                 shown.text,
-                "\n{number}. {citation} {heading} ({standing}{copy}{related}, id {node_id})\n{url}\n{snippet}"
+                "\n{number}. {citation} {heading} ({standing}{related}, id {node_id})\n{url}\n{snippet}"
             );
             shown.link(*node_id, citation, heading);
         }
@@ -226,8 +226,13 @@ impl SearchReply<'_> {
 
 impl SearchResultItem<'_> {
     fn standing(&self) -> Standing {
-        let Self { status, effective_from, effective_to, current_through, .. } = *self;
-        Standing { status, from: effective_from, to: effective_to, through: current_through }
+        Standing {
+            status: self.status,
+            from: self.effective_from,
+            to: self.effective_to,
+            through: self.current_through,
+            retrieved: self.retrieved_at,
+        }
     }
 }
 
