@@ -1,9 +1,10 @@
 //! Passwords: argon2id, each with its own salt. Checking one takes some 20 ms of one core and 19
 //! MiB on purpose, so it is done on a thread that may block, and only a few at a time.
 
+use std::cell::RefCell;
 use std::fmt;
 
-use argon2::{Algorithm, Argon2, Params, Version};
+use argon2::{Algorithm, Argon2, Block, Params, Version};
 use hornbook_base::hex;
 use serde::{Deserialize, Serialize};
 
@@ -102,12 +103,22 @@ impl fmt::Debug for StoredPassword {
     }
 }
 
+thread_local! {
+    /// The memory of the last hash of this thread. The allocator keeps several times as much if each hash gets new memory.
+    static BLOCKS: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
+}
+
 /// None if argon2 rejects the parameters or cannot get the memory.
 fn hash(password: &str, salt: &[u8], work: PasswordCost) -> Option<[u8; HASH_BYTES]> {
     let params = Params::new(work.memory_kib, work.passes, 1, Some(HASH_BYTES)).ok()?;
+    let block_count = params.block_count();
     let mut hash = [0; HASH_BYTES];
     let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
-    argon2.hash_password_into(password.as_bytes(), salt, &mut hash).ok()?;
+    BLOCKS.with_borrow_mut(|blocks| {
+        blocks.try_reserve_exact(block_count.saturating_sub(blocks.len())).ok()?;
+        blocks.resize(block_count, Block::default());
+        argon2.hash_password_into_with_memory(password.as_bytes(), salt, &mut hash, blocks).ok()
+    })?;
     Some(hash)
 }
 
