@@ -186,6 +186,17 @@ pub struct EarlyReports {
     /// When the last report arrived.
     pub at: UnixMillis,
     pub reports: Vec<PaymentEvent>,
+    /// Kept by payment, not in the checkout: a page may be paid twice, and only one payment counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refunded: Option<RefundedTotal>,
+}
+
+/// A total of refunds by the provider's clock. The later one counts, and of the same second the larger.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RefundedTotal {
+    pub at_sec: i64,
+    pub cents: u32,
 }
 
 /// An event of a payment that the provider reports by the payment's id alone.

@@ -82,7 +82,7 @@ fn order_paid(page: &CheckoutRecord, payment: &str) -> PaymentReport {
     }
 }
 
-/// Without a reference, a payment by card that the provider reports later could not be told from a second payment.
+/// Otherwise nobody would know whether a card payment that is reported later is the confirmed one or a second one.
 #[test]
 fn what_has_a_payment_page_is_confirmed_with_a_reference_only() {
     let shop = PaymentFixture::open(Settings::default());

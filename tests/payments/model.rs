@@ -341,7 +341,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// A payment that Stripe reported, that paid for nothing, and that the operator is not told of.
+    /// A payment that Stripe reported, that paid for nothing, and that no problem names.
     fn unlisted_payment(&self) -> Option<String> {
         self.truth.sales.iter().find_map(|sale| {
             let problems = self.problems(sale);

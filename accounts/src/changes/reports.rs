@@ -5,7 +5,6 @@
 //! is then made to match. Merging the same report twice changes nothing.
 
 use hornbook_base::clock::{MILLIS_PER_DAY, UnixMillis};
-use serde::{Deserialize, Serialize};
 
 use super::act::{ActContext, audit, note};
 use super::checkouts::{checkout, put_checkout};
@@ -22,7 +21,7 @@ use crate::ledger::entry::{Draft, EntryKind, Reference};
 use crate::ledger::poster::LedgerTransaction;
 use crate::records::{
     AccountRecord, AccountStatus, CheckoutRecord, DisputeRecord, DisputeState, EarlyReports, FailedRefund, OrderRecord,
-    Payable, PaymentEvent, PurchaseStatus, get_json, owned_json, put_json,
+    Payable, PaymentEvent, PurchaseStatus, RefundedTotal, get_json, owned_json, put_json,
 };
 use crate::state::{Index, StateTable};
 use crate::visible_text::VisibleText;
@@ -273,39 +272,21 @@ fn merge(record: &mut CheckoutRecord, event: PaymentEvent) -> Result<Option<Merg
     }
 }
 
-/// A total of refunds by the provider's clock. The later one counts, and of the same second the larger.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RefundedTotal {
-    at_sec: i64,
-    cents: u32,
-}
-
-/// What is kept of a payment until the payment is reported.
-#[derive(Serialize, Deserialize)]
-struct KeptReports {
-    #[serde(flatten)]
-    events: EarlyReports,
-    /// Kept by payment, not in the checkout: a page may be paid twice, and only one payment counts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    refunded: Option<RefundedTotal>,
-}
-
 /// Changes what is kept of a payment that is not known yet, or that is not ours.
 fn keep_early(
     poster: &mut LedgerTransaction<'_>,
     payment: &str,
     at: UnixMillis,
-    change: impl FnOnce(&mut KeptReports) -> bool,
+    change: impl FnOnce(&mut EarlyReports) -> bool,
 ) -> Result<(), ChangeError> {
     VisibleText::check("payment reference", payment)?;
-    let known: Option<KeptReports> = get_json(&poster.writing, StateTable::EarlyReports, payment.as_bytes())?;
-    let nothing = || KeptReports { events: EarlyReports { at, reports: Vec::new() }, refunded: None };
+    let known: Option<EarlyReports> = get_json(&poster.writing, StateTable::EarlyReports, payment.as_bytes())?;
+    let nothing = || EarlyReports { at, reports: Vec::new(), refunded: None };
     let mut kept = known.unwrap_or_else(nothing);
     if !change(&mut kept) {
         return Ok(());
     }
-    kept.events.at = at;
+    kept.at = at;
     Ok(put_json(&mut poster.writing, StateTable::EarlyReports, payment.as_bytes(), &kept)?)
 }
 
@@ -318,9 +299,9 @@ fn keep_early_event(
     at: UnixMillis,
 ) -> Result<(), ChangeError> {
     keep_early(poster, payment, at, |kept| {
-        let is_new = !kept.events.reports.contains(&event) && kept.events.reports.len() < EARLY_REPORTS_MAX;
+        let is_new = !kept.reports.contains(&event) && kept.reports.len() < EARLY_REPORTS_MAX;
         if is_new {
-            kept.events.reports.push(event);
+            kept.reports.push(event);
         }
         is_new
     })
@@ -345,11 +326,11 @@ fn take_early(
     record: &mut CheckoutRecord,
     payment: &str,
 ) -> Result<Vec<Merged>, ChangeError> {
-    let known: Option<KeptReports> = get_json(&poster.writing, StateTable::EarlyReports, payment.as_bytes())?;
+    let known: Option<EarlyReports> = get_json(&poster.writing, StateTable::EarlyReports, payment.as_bytes())?;
     let Some(kept) = known else { return Ok(Vec::new()) };
     poster.writing.remove(StateTable::EarlyReports, payment.as_bytes())?;
     let mut news: Vec<Merged> = kept.refunded.and_then(|total| merge_total(record, total)).into_iter().collect();
-    for event in kept.events.reports {
+    for event in kept.reports {
         news.extend(merge(record, event)?);
     }
     Ok(news)

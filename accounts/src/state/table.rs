@@ -3,7 +3,7 @@
 /// A table. Keys are big-endian bytes, so that they sort like the numbers. Values are records with a checksum.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum StateTable {
-    /// Single records: schema, ledger head, last ids, checkpoint, number of acts.
+    /// Single records: schema, ledger head, last ids, checkpoint, number of acts, the sign-in networks of each account.
     Meta,
     /// Account number -> account, JSON.
     Accounts,
