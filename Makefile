@@ -58,7 +58,7 @@ help:
 	@echo 'make deny          check licences, bans and sources of dependencies; installs cargo-deny'
 	@echo 'make advisories    fetch the known faults of packages that tests/tidy compares the lock files with, from the RustSec advisory database'
 	@echo 'make minisign      compare keys and signatures of packs with those of minisign; installs it from Debian'
-	@echo 'make attack        flood every way into a server while a client that pays searches on, and judge what it feels; ATTACK_TLS=1 over TLS'
+	@echo 'make attack        flood every way into a server while a client that pays searches on, and judge what it feels'
 	@echo 'make kills         kill the server KILLS ($(KILLS)) times under 16 programs, agents and readers of pages at once'
 	@echo 'make snapshot-kills  kill shelving, packing, installing and pulling SNAPSHOT_KILLS ($(SNAPSHOT_KILLS)) times each'
 	@echo 'make small-box     serve the US Code from SOURCES within 256 and 512 MB of memory; needs root and control groups'

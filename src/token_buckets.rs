@@ -11,9 +11,8 @@ use std::hash::{BuildHasher, Hash, RandomState};
 use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
+use hornbook_base::client_network::ClientNetwork;
 use hornbook_base::clock::SteadyMicros;
-
-use crate::network::ClientNetwork;
 
 const MINUTE_MICROS: u64 = 60 * 1_000_000;
 
@@ -41,9 +40,24 @@ impl<K: Copy + Eq + Hash> TokenBuckets<K> {
         Self { per_minute: per_minute.max(1), rows: Mutex::new(rows), hasher: RandomState::new() }
     }
 
+    fn row_of(&self, owner: K) -> usize {
+        self.hasher.hash_one(owner) as usize % ROWS
+    }
+
+    fn level(&self, owner: K, now: SteadyMicros) -> BucketLevel {
+        let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let bucket = rows[self.row_of(owner)].iter().find(|bucket| bucket.owner == Some(owner));
+        let full_at = bucket.map_or(0, |bucket| bucket.full_at);
+        match full_at_after_call(full_at, self.per_minute, MINUTE_MICROS, now) {
+            Err(_) => BucketLevel::Empty,
+            Ok(_) if full_at > now.0 => BucketLevel::Used,
+            Ok(_) => BucketLevel::Full,
+        }
+    }
+
     /// Takes one call from the owner's bucket. The error is the number of seconds to wait.
     pub(crate) fn take(&self, owner: K, now: SteadyMicros) -> Result<(), u64> {
-        let row = self.hasher.hash_one(owner) as usize % ROWS;
+        let row = self.row_of(owner);
         let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         let row = &mut rows[row];
         let place = row.iter().position(|bucket| bucket.owner == Some(owner));
@@ -52,28 +66,45 @@ impl<K: Copy + Eq + Hash> TokenBuckets<K> {
         if bucket.owner != Some(owner) {
             *bucket = Bucket { owner: Some(owner), full_at: 0 };
         }
-        bucket.full_at = full_at_after_call(bucket.full_at, self.per_minute, now)?;
+        bucket.full_at = full_at_after_call(bucket.full_at, self.per_minute, MINUTE_MICROS, now)?;
         Ok(())
     }
+}
+
+/// How much a bucket holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum BucketLevel {
+    Empty,
+    Used,
+    Full,
 }
 
 /// One bucket for all owners together.
 struct SharedBucket {
     per_minute: u32,
+    /// It holds the calls of this time.
+    holds_micros: u64,
     /// When the bucket is full again, in steady microseconds.
     full_at: Mutex<u64>,
 }
 
 impl SharedBucket {
-    fn new(per_minute: u32) -> Self {
-        Self { per_minute: per_minute.max(1), full_at: Mutex::new(0) }
+    fn new(per_minute: u32, holds_micros: u64) -> Self {
+        Self { per_minute: per_minute.max(1), holds_micros, full_at: Mutex::new(0) }
     }
 
     /// Takes one call from the bucket. The error is the number of seconds to wait.
     fn take(&self, now: SteadyMicros) -> Result<(), u64> {
         let mut full_at = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
-        *full_at = full_at_after_call(*full_at, self.per_minute, now)?;
+        *full_at = full_at_after_call(*full_at, self.per_minute, self.holds_micros, now)?;
         Ok(())
+    }
+}
+
+impl SharedBucket {
+    fn is_empty(&self, now: SteadyMicros) -> bool {
+        let full_at = *self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
+        full_at_after_call(full_at, self.per_minute, self.holds_micros, now).is_err()
     }
 }
 
@@ -83,6 +114,9 @@ const SITE_FACTOR: u32 = 4;
 
 /// How many times the limit of one address all clients may use together, if they have such a limit.
 const ALL_FACTOR: u32 = 20;
+
+/// All clients together may use that limit of this time at once.
+const BURST_OF_ALL_MICROS: u64 = MINUTE_MICROS / 6;
 
 pub(crate) struct ClientRate {
     per_minute: u32,
@@ -108,13 +142,14 @@ impl ClientRate {
             per_minute,
             networks: TokenBuckets::new(per_minute),
             sites: TokenBuckets::new(per_minute.saturating_mul(SITE_FACTOR)),
-            all: for_all.map(SharedBucket::new),
+            all: for_all.map(|per_minute| SharedBucket::new(per_minute, MINUTE_MICROS)),
         }
     }
 
-    /// With a limit for all that is a multiple of that for one address.
+    /// With a limit for all that is a multiple of that for one address, and of which a burst may use only a part.
     pub(crate) fn in_proportion(per_minute: u32) -> Self {
-        Self::new(per_minute, Some(per_minute.saturating_mul(ALL_FACTOR)))
+        let all = SharedBucket::new(per_minute.saturating_mul(ALL_FACTOR), BURST_OF_ALL_MICROS);
+        Self { all: Some(all), ..Self::new(per_minute, None) }
     }
 
     /// Counts a request.
@@ -129,14 +164,24 @@ impl ClientRate {
         let of_all = |wait_seconds| RateExceeded { limit: all.per_minute, is_of_all: true, wait_seconds };
         all.take(now).map_err(of_all)
     }
+
+    /// Whether a further request of this address would exceed a limit. That of all clients together counts only for an
+    /// address with requests in the last minute.
+    pub(crate) fn is_exceeded_by(&self, address: IpAddr, now: SteadyMicros) -> bool {
+        let network = ClientNetwork::of(address);
+        let own = self.networks.level(network, now);
+        own == BucketLevel::Empty
+            || self.sites.level(network.site(), now) == BucketLevel::Empty
+            || own == BucketLevel::Used && self.all.as_ref().is_some_and(|all| all.is_empty(now))
+    }
 }
 
-/// When a bucket is full again after a call: each call moves that time by its share of the minute. The error is the
-/// number of seconds to wait.
-fn full_at_after_call(full_at: u64, per_minute: u32, now: SteadyMicros) -> Result<u64, u64> {
+/// When a bucket that holds the calls of some time is full again after a call: each call moves that time by its share of
+/// the minute. The error is the number of seconds to wait.
+fn full_at_after_call(full_at: u64, per_minute: u32, holds_micros: u64, now: SteadyMicros) -> Result<u64, u64> {
     let share = MINUTE_MICROS / u64::from(per_minute);
     let full_at = full_at.max(now.0).saturating_add(share);
-    match full_at.saturating_sub(now.0.saturating_add(MINUTE_MICROS)) {
+    match full_at.saturating_sub(now.0.saturating_add(holds_micros)) {
         0 => Ok(full_at),
         too_early => Err(too_early.div_ceil(1_000_000)),
     }
@@ -182,6 +227,38 @@ mod tests {
         assert_eq!(taken("192.0.2.4", 60), 30);
         let without = ClientRate::new(1, None);
         assert!((0..=255).all(|last| without.take(format!("192.0.2.{last}").parse().unwrap(), at(0)).is_ok()));
+    }
+
+    #[test]
+    fn a_limit_in_proportion_allows_bursts_of_ten_seconds_to_all_together() {
+        let rate = ClientRate::in_proportion(60);
+        let taken = |seconds| {
+            let addresses = (0..=255).map(|last| format!("192.0.2.{last}").parse::<IpAddr>().unwrap());
+            addresses.filter(|address| rate.take(*address, at(seconds)).is_ok()).count()
+        };
+        let burst = 60 * ALL_FACTOR as usize / 6;
+        assert_eq!([taken(0), taken(5), taken(5), taken(60)], [burst, burst / 2, 0, burst]);
+    }
+
+    #[test]
+    fn who_has_exceeded_a_limit_is_known_without_a_call_and_nobody_answers_for_others() {
+        let rate = ClientRate::new(2, Some(3));
+        let [one, other, quiet] = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|text| text.parse::<IpAddr>().unwrap());
+        let exceeded = |seconds| [one, other, quiet].map(|address| rate.is_exceeded_by(address, at(seconds)));
+        assert_eq!(exceeded(0), [false; 3]);
+        rate.take(one, at(0)).unwrap();
+        assert_eq!(exceeded(0), [false; 3]);
+        rate.take(one, at(0)).unwrap();
+        assert_eq!(exceeded(0), [true, false, false]);
+        rate.take(other, at(0)).unwrap();
+        assert_eq!(exceeded(0), [true, true, false], "the limit of all is used up");
+        assert_eq!(exceeded(30), [false; 3]);
+        let site = ClientRate::new(1, None);
+        for network in 0..4 {
+            site.take(format!("2001:db8:1:{network}::1").parse().unwrap(), at(0)).unwrap();
+        }
+        assert!(site.is_exceeded_by("2001:db8:1:9::1".parse().unwrap(), at(0)));
+        assert!(!site.is_exceeded_by("2001:db8:2::1".parse().unwrap(), at(0)));
     }
 
     #[test]

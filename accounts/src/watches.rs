@@ -3,7 +3,6 @@
 //! After each swap of snapshots, the program compares the two and stores one report for each key whose watches something
 //! concerns. A report that is still to be sent to a webhook is found by an index, so that a restart loses none.
 
-use crate::visible_text::VisibleText;
 use std::fmt;
 
 use hornbook_base::clock::UnixMillis;
@@ -20,6 +19,7 @@ use super::ids::{AccountId, KeyId, WatchId};
 use super::records::{AccountStatus, all_from_json, read_json};
 use super::sealing::Owner;
 use super::state::{Index, StateTable};
+use super::visible_text::VisibleText;
 
 /// The maximum number of watches of a key.
 pub const WATCHES_MAX: usize = 1_000;

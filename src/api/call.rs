@@ -425,6 +425,7 @@ impl Service {
             (WorkClass::Light, _) => Ok(ExecutionTarget::Here),
             (WorkClass::Heavy, None) => Ok(ExecutionTarget::Queue(&self.queue, None)),
             (WorkClass::Deep, _) => Ok(ExecutionTarget::Queue(&self.deep.queue, None)),
+            (WorkClass::Document, _) => Ok(ExecutionTarget::Queue(&self.documents, None)),
             // If another call has made the part by now, it only has to be sent.
             (WorkClass::Heavy, Some(part)) => {
                 let turn = corpus.maps.turn(part).await?;

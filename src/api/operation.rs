@@ -282,6 +282,8 @@ pub(super) enum WorkClass {
     Heavy,
     /// Takes some milliseconds of computation. It waits in a separate queue, so that it delays nothing else.
     Deep,
+    /// Reads or checks a document, which takes up to a second. It waits in a separate queue too.
+    Document,
     /// Waits for an external service and computes little. It runs on a separate thread, so that it does
     /// not block a worker thread. Only a few such calls run at once.
     External,
@@ -336,10 +338,13 @@ impl PreparedWork {
         }
     }
 
-    /// Work whose price is found out by a first step, which is free and waits for a worker thread like the work itself.
-    pub(super) fn sized(sizing: impl FnOnce(&Cancellation) -> Result<PreparedWork, ApiError> + Send + 'static) -> Self {
+    /// Work on a document. Its price is found out by a first step, which is free and waits for a worker thread like the
+    /// work itself.
+    pub(super) fn of_document(
+        sizing: impl FnOnce(&Cancellation) -> Result<PreparedWork, ApiError> + Send + 'static,
+    ) -> Self {
         let never_run = |_: &Cancellation| Err(ApiError::internal("the work was not prepared"));
-        Self { sizing: Some(Box::new(sizing)), ..Self::new(WorkClass::Heavy, never_run) }
+        Self { sizing: Some(Box::new(sizing)), ..Self::new(WorkClass::Document, never_run) }
     }
 }
 

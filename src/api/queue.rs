@@ -17,8 +17,11 @@ use tokio::sync::oneshot;
 
 use super::error::{ApiError, catch_panic};
 
-/// How long a call may wait for its turn before it is refused.
+/// How long a call usually may wait for its turn before it is refused.
 const WAIT_MAX: Duration = Duration::from_millis(250);
+
+/// See `nice` of Linux.
+const LONG_JOB_NICENESS: i32 = 10;
 
 /// Calls per thread that may wait in a burst. The turn of any further calls would come too late.
 const BURST_PER_THREAD: usize = 128;
@@ -45,6 +48,7 @@ pub(super) enum WorkLane {
 /// When it is dropped, its threads finish the waiting jobs and end.
 pub(super) struct WorkQueue {
     shared: Arc<SharedQueue>,
+    wait_max: Duration,
 }
 
 struct SharedQueue {
@@ -91,14 +95,31 @@ impl JobQueueState {
 
 impl WorkQueue {
     pub(super) fn new(threads: usize) -> Self {
+        Self::start(threads, WAIT_MAX, || ())
+    }
+
+    /// For jobs that take long. Their threads run when no other thread needs the processor, and at least a tenth of the
+    /// time. `wait_max`: how long a call may wait for its turn before it is refused.
+    pub(super) fn for_long_jobs(threads: usize, wait_max: Duration) -> Self {
+        // If this is not permitted, the small number of threads still limits their load.
+        Self::start(threads, wait_max, || {
+            let _ = rustix::process::nice(LONG_JOB_NICENESS);
+        })
+    }
+
+    fn start(threads: usize, wait_max: Duration, prepare_thread: fn()) -> Self {
         let threads = threads.max(1);
         let shared = Arc::new(SharedQueue { threads, state: Mutex::default(), arrived: Condvar::new() });
         for _ in 0..threads {
             let shared = Arc::clone(&shared);
-            let thread = std::thread::Builder::new().name("heavy work".to_owned()).spawn(move || shared.run_worker());
+            let run = move || {
+                prepare_thread();
+                shared.run_worker();
+            };
+            let thread = std::thread::Builder::new().name("heavy work".to_owned()).spawn(run);
             drop(thread.expect("a thread can be started"));
         }
-        Self { shared }
+        Self { shared, wait_max }
     }
 
     /// The number of calls that wait for a thread.
@@ -128,7 +149,7 @@ impl WorkQueue {
             }
         };
         let place = self.enter(lane, now, Box::new(job)).ok_or_else(ApiError::overloaded)?;
-        let done = match tokio::time::timeout(WAIT_MAX, &mut result).await {
+        let done = match tokio::time::timeout(self.wait_max, &mut result).await {
             Ok(done) => done,
             Err(_) if place.leave() => return Err(ApiError::overloaded()),
             Err(_) => result.await,

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
 
 use hornbook_accounts::Accounts;
 use hornbook_accounts::blocking;
@@ -37,6 +38,12 @@ pub struct ServiceParts {
 /// Maximum number of calls that wait for an external service at once.
 const EXTERNAL_CALLS_MAX: usize = 16;
 
+/// For each of as many threads for searches, one document may be checked. At least one always may.
+const CORES_PER_DOCUMENT: usize = 4;
+
+/// How long a document waits for its turn: those before it take up to a second each.
+const DOCUMENT_WAIT_MAX: Duration = Duration::from_secs(5);
+
 /// Everything a call needs, shared by all transports.
 pub struct Service {
     pub(super) snapshots: RwLock<ServedSnapshots>,
@@ -46,6 +53,8 @@ pub struct Service {
     base_url: String,
     pub(super) queue: WorkQueue,
     pub(super) deep: DeepSearch,
+    /// For documents that are checked.
+    pub(super) documents: WorkQueue,
     pub(super) cancelled_work: Arc<AtomicU64>,
     pub(super) unread: UnreadBytes<AccountId>,
     pub(super) cards: Option<Arc<dyn CardPayments>>,
@@ -66,6 +75,7 @@ impl Service {
             clock,
             base_url,
             queue: WorkQueue::new(permits),
+            documents: WorkQueue::for_long_jobs(permits / CORES_PER_DOCUMENT, DOCUMENT_WAIT_MAX),
             deep: DeepSearch::new(deep),
             cancelled_work: Arc::default(),
             unread: UnreadBytes::new(unread_bytes_per_account_max),
@@ -108,6 +118,14 @@ impl Service {
         work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
         self.queue.run(WorkLane::Unpaid, self.clock.now().steady, move || blocking::allowed(work)).await
+    }
+
+    /// The same for work on a document that is checked, which may take a second.
+    pub async fn on_document<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
+        self.documents.run(WorkLane::Unpaid, self.clock.now().steady, move || blocking::allowed(work)).await
     }
 
     /// The number of threads that are free for heavy work.

@@ -10,13 +10,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use hornbook_base::client_network::ClientNetwork;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body as _, Incoming};
 use tokio::time::timeout;
 
 use super::rules::{BODY_BYTES_MAX, body_too_large};
 use crate::api::error::{ApiError, ErrorCode};
-use crate::network::ClientNetwork;
 
 /// The size of 1,024 bodies of JSON of maximum length, or of 42 documents. Most bodies have a hundredth of that length.
 const ALL_BYTES_MAX: usize = 1024 * BODY_BYTES_MAX;

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use hornbook_base::client_network::ClientNetwork;
 use hyper::body::Incoming;
 use hyper::header::{HOST, HeaderValue};
 use hyper::service::service_fn;
@@ -24,7 +25,6 @@ use super::unread::Shares;
 use super::{App, HttpSettings};
 use crate::api::error::ApiError;
 use crate::api::unread::{UnreadBytes, UnreadCounter};
-use crate::network::ClientNetwork;
 
 /// How long requests in progress may take after the server is told to stop.
 const DRAIN_WITHIN: Duration = Duration::from_secs(10);
@@ -119,12 +119,21 @@ impl Acceptor {
                 }
             }
         }
+        // What a proxy connects for is not known before its request.
+        let client = (!peer.is_proxy()).then_some(peer.address);
+        if let Some(client) = client {
+            self.app.delay_connection(client).await;
+        }
+        let count_unused = || client.map_or((), |client| self.app.count_unused_connection(client));
         let stream = match tls {
             None => Stream::Plain(stream),
             // Boxed because the handshake needs much memory for a short time.
             Some(tls) => match Box::pin(timeout(timeouts.head, tls.acceptor().accept(stream))).await {
                 Ok(Ok(stream)) => Stream::Encrypted(Box::new(stream)),
-                Ok(Err(_)) | Err(_) => return metrics.connection_refused("handshake"),
+                Ok(Err(_)) | Err(_) => {
+                    count_unused();
+                    return metrics.connection_refused("handshake");
+                }
             },
         };
         // The guard is boxed. Otherwise the future that waits for requests would contain it several times.
@@ -136,14 +145,19 @@ impl Acceptor {
             unread: self.unread.of(ClientNetwork::of(address)),
             peer,
             state: Arc::clone(guard.state()),
+            has_request: AtomicBool::new(false),
         });
+        let of_requests = Arc::clone(&connection);
         let service = service_fn(move |request| {
-            let connection = Arc::clone(&connection);
+            let connection = Arc::clone(&of_requests);
             Box::pin(async move { Ok(connection.answer(request).await) })
         });
         let refuse = |refused: RefusedRequest| self.app.refuse(refused, address);
         let closed = async { drop(closing.changed().await) };
         self.protocols.serve_requests(guard, service, refuse, &metrics.connections_waiting, closed).await;
+        if !connection.has_request.load(Ordering::Relaxed) {
+            count_unused();
+        }
         drop(announced_slot);
     }
 
@@ -166,12 +180,14 @@ struct Connection {
     /// Counts the responses that the peer has not read.
     unread: UnreadCounter,
     state: Arc<ConnectionState>,
+    has_request: AtomicBool,
 }
 
 impl Connection {
     /// Answers a request within the limits of its client, and counts the response until it is read.
     async fn answer(&self, mut request: Request<Incoming>) -> HttpReply {
-        let Self { acceptor, peer, unread, state } = self;
+        let Self { acceptor, peer, unread, state, has_request } = self;
+        has_request.store(true, Ordering::Relaxed);
         let Acceptor { settings, limit, app, .. } = &**acceptor;
         let named = peer.client(request.headers());
         let forwarded = named.filter(|_| peer.is_proxy());

@@ -316,6 +316,17 @@ impl App {
         }
     }
 
+    /// Holds back a connection of an address that was refused too often.
+    async fn delay_connection(&self, client: IpAddr) {
+        if !self.draining.load(Ordering::Relaxed) {
+            self.refusals.wait_before_reading(client, self.observers.clock.now().steady).await;
+        }
+    }
+
+    fn count_unused_connection(&self, client: IpAddr) {
+        self.refusals.count_unused_connection(client, self.observers.clock.now().steady);
+    }
+
     /// Turns an error into a web page if a browser requested something outside of the API.
     fn error_as_page(&self, response: HttpReply, head: &Parts, id: &str) -> HttpReply {
         let is_of_api = head.uri.path().starts_with("/api/");

@@ -3,6 +3,9 @@
 //! Clients that do not slow down when they are refused would otherwise take the processors from those who
 //! pay: a refusal costs about as much as a lookup. Each address has a number of prompt refusals. Further
 //! ones are sent after a delay, so that a client gets few on each connection or stream.
+//!
+//! A connection that ends without a request counts as a refusal. From an address that has had too many, new connections
+//! are read after the same delay.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,9 +37,24 @@ impl RefusalDelay {
     /// Waits if the client was refused too often. Only refusals that need no further work are delayed: a caller
     /// with credits who asks for something that does not exist has paid for the next answer.
     pub(super) async fn wait(&self, status: StatusCode, client: IpAddr, now: SteadyMicros) {
-        if !is_delayed(status) || self.prompt.take(client, now).is_ok() {
-            return;
+        if is_delayed(status) && self.prompt.take(client, now).is_err() {
+            self.delay().await;
         }
+    }
+
+    /// Waits before a connection of this address is read if the address was refused too often.
+    pub(super) async fn wait_before_reading(&self, client: IpAddr, now: SteadyMicros) {
+        if self.prompt.is_exceeded_by(client, now) {
+            self.delay().await;
+        }
+    }
+
+    /// Counts a connection that ended without a request.
+    pub(super) fn count_unused_connection(&self, client: IpAddr, now: SteadyMicros) {
+        let _ = self.prompt.take(client, now);
+    }
+
+    async fn delay(&self) {
         if let Some(_waiting) = Waiting::begin(&self.waiting) {
             tokio::time::sleep(DELAY).await;
         }
@@ -103,6 +121,23 @@ mod tests {
             let (refusals, from) = (2 * PROMPT_PER_MINUTE, format!("192.0.2.{}", status.as_u16() % 100));
             assert_eq!(prompt(&delay, status, &from, refusals, NOW), PROMPT_PER_MINUTE, "{status}");
         }
+    }
+
+    #[test]
+    fn connections_wait_when_an_address_has_opened_many_without_a_request() {
+        let delay = RefusalDelay::new();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let _runtime = runtime.enter();
+        let is_prompt = |from: &str| {
+            let waiting = pin!(delay.wait_before_reading(from.parse().unwrap(), NOW));
+            waiting.poll(&mut Context::from_waker(Waker::noop())) == Poll::Ready(())
+        };
+        for _ in 0..PROMPT_PER_MINUTE {
+            assert!(is_prompt("192.0.2.1"));
+            delay.count_unused_connection("192.0.2.1".parse().unwrap(), NOW);
+        }
+        assert!(!is_prompt("192.0.2.1"));
+        assert!(is_prompt("192.0.2.2"), "another address");
     }
 
     #[test]

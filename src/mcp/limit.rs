@@ -8,10 +8,10 @@ use std::net::IpAddr;
 
 use hornbook_accounts::Accounts;
 use hornbook_accounts::ids::KeyId;
+use hornbook_base::client_network::ClientNetwork;
 use hornbook_base::clock::Now;
 
 use crate::api::error::{ApiError, ErrorCode};
-use crate::network::ClientNetwork;
 use crate::token_buckets::{ClientRate, TokenBuckets};
 
 pub(super) struct FreeMessageLimit {

@@ -38,7 +38,6 @@ pub(super) async fn answer(mut opened: OpenPage<'_>) -> Result<MountResponse, Ap
         let message = "this form was sent from another site; send it from this page, or use the API";
         return Err(ApiError::new(ErrorCode::InsufficientScope, message));
     }
-    let Ok(_turn) = opened.shell.desk.document_turn().await else { return Err(ApiError::overloaded()) };
     let sent = UploadedForm::read(opened.request.headers, Bytes::copy_from_slice(opened.request.body)).await;
     let checked = match sent.map_err(|why| ApiError::invalid_parameter("body", why)) {
         Ok(sent) => check(&mut opened, &sent).await.map_err(|error| (error, shown_again(&sent).to_owned())),
@@ -73,9 +72,8 @@ async fn check(opened: &mut OpenPage<'_>, sent: &UploadedForm) -> Result<(String
     let reply = opened.call(call).await?;
     let reply: CheckReply = reply.read()?;
     let corpus = opened.corpus.clone();
-    // A long document takes some milliseconds, so this waits for a thread for heavy work. If there is none, the page is
-    // refused and costs nothing.
-    opened.shell.service.heavy(move || rendered(&document, reply, corpus.snapshot().grammar())).await
+    // If there is no thread for it in time, the page is refused and costs nothing.
+    opened.shell.service.on_document(move || rendered(&document, reply, corpus.snapshot().grammar())).await
 }
 
 fn document_of(sent: &UploadedForm) -> Result<SentDocument, ApiError> {

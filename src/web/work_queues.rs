@@ -14,12 +14,15 @@ use hornbook_accounts::entropy::SystemEntropy;
 use hornbook_accounts::error::ChangeError;
 use hornbook_accounts::ids::AccountId;
 use hornbook_accounts::key::KeyDigest;
+use hornbook_base::client_network::ClientNetwork;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, oneshot};
 
 use super::page_error::PageError;
 use crate::api::service::Service;
-use crate::network::ClientNetwork;
-use crate::token_buckets::TokenBuckets;
+use crate::token_buckets::{ClientRate, TokenBuckets};
+
+/// See `nice` of Linux: where all processors are busy, hashing passwords gets a tenth of one.
+const PASSWORD_NICENESS: i32 = 10;
 
 /// Password attempts per minute: from one address, and for one login name, whether or not the name
 /// exists.
@@ -48,8 +51,6 @@ pub(super) struct WorkQueues {
     exporting: Arc<Mutex<HashSet<AccountId>>>,
     /// For work that reads a whole snapshot.
     long: LimitedQueue,
-    /// For documents that people check.
-    documents: LimitedQueue,
     passwords: PasswordQueues,
     changes: TokenBuckets<AccountId>,
     exports: TokenBuckets<AccountId>,
@@ -76,7 +77,6 @@ impl WorkQueues {
             export_parts: LimitedQueue::new(1, EXPORTS_AT_ONCE),
             exporting: Arc::default(),
             long: LimitedQueue::new(1, 0),
-            documents: LimitedQueue::new(1, 4),
             passwords: PasswordQueues::new(),
             changes: TokenBuckets::new(CHANGES_PER_ACCOUNT),
             exports: TokenBuckets::new(EXPORTS_PER_ACCOUNT),
@@ -123,13 +123,6 @@ impl WorkQueues {
         work: impl FnOnce() -> Result<T, ChangeError> + Send + 'static,
     ) -> Result<T, PageError> {
         self.long.run(work).await
-    }
-
-    /// Waits until no other document is checked. One takes up to half a second on a thread for heavy work, so several at once
-    /// would leave no thread for searches.
-    pub(super) async fn document_turn(&self) -> Result<DocumentTurn, PageError> {
-        let (_place, turn) = self.documents.turn().await?;
-        Ok(DocumentTurn { _turn: turn })
     }
 
     /// Counts a form sent by a signed-in person against the limit.
@@ -181,11 +174,6 @@ impl WorkQueues {
     pub(super) fn record_sign_in(&self, client: IpAddr, name: &str) {
         self.passwords.familiar.add((of_name(name), ClientNetwork::of(client)));
     }
-}
-
-/// The permission to check a document, until it is dropped.
-pub(super) struct DocumentTurn {
-    _turn: OwnedSemaphorePermit,
 }
 
 /// An export that runs, until it is dropped.
@@ -248,6 +236,8 @@ impl PasswordThread {
     fn start() -> Self {
         let (jobs, received) = channel::<Box<dyn FnOnce() + Send>>();
         let run = move || {
+            // A search need not wait until a hash is finished. If this is not permitted, it may.
+            let _ = rustix::process::nice(PASSWORD_NICENESS);
             for job in received {
                 // The thread goes on after a panic, of which the request that waits for the job learns.
                 let _ = catch_unwind(AssertUnwindSafe(job));
@@ -284,7 +274,7 @@ struct PasswordQueues {
     thread: PasswordThread,
     unknown_networks: LimitedQueue,
     known: LimitedQueue,
-    by_address: TokenBuckets<ClientNetwork>,
+    by_address: ClientRate,
     by_name: TokenBuckets<u128>,
     by_place: TokenBuckets<NameAndNetwork>,
     by_account: TokenBuckets<AccountId>,
@@ -306,7 +296,7 @@ impl PasswordQueues {
             thread: PasswordThread::start(),
             unknown_networks: strangers,
             known,
-            by_address: TokenBuckets::new(ATTEMPTS_PER_ADDRESS),
+            by_address: ClientRate::new(ATTEMPTS_PER_ADDRESS, None),
             by_name: TokenBuckets::new(ATTEMPTS_PER_NAME),
             by_place: TokenBuckets::new(ATTEMPTS_PER_NAME),
             by_account: TokenBuckets::new(ATTEMPTS_PER_NAME),
@@ -331,7 +321,7 @@ impl PasswordQueues {
             PasswordAttempt::Named(name) => {
                 let place = (of_name(name), network);
                 if !self.familiar.has(place) {
-                    counted(self.by_address.take(network, now))?;
+                    counted(self.by_address.take(client, now).map_err(|exceeded| exceeded.wait_seconds))?;
                     if !self.is_stored_as_known(service, name, client).await {
                         counted(self.by_name.take(place.0, now))?;
                         return self.thread.run(&self.unknown_networks, work).await;

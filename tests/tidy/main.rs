@@ -42,7 +42,7 @@ const ALLOWED_IMPORTS: &[(&str, &[&str])] = &[
     ("metrics", &[]),
     ("network", &[]),
     ("percent", &[]),
-    ("token_buckets", &["network"]),
+    ("token_buckets", &[]),
     ("web_origin", &[]),
     ("tls_client", &[]),
     ("client", &["network", "tls_client"]),

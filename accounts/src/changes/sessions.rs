@@ -3,6 +3,7 @@
 
 use std::net::IpAddr;
 
+use hornbook_base::client_network::ClientNetwork;
 use hornbook_base::clock::{Now, UnixMillis};
 use hornbook_base::hex;
 use serde::{Deserialize, Serialize};
@@ -157,7 +158,7 @@ impl Accounts {
         address: IpAddr,
         entropy: &mut dyn Entropy,
     ) -> Result<String, ChangeError> {
-        let secret = format!("{account}\0{}", network_text(address));
+        let secret = format!("{account}\0{}", ClientNetwork::of(address).number());
         let owner = Owner { kind: "sign-in network", id: Uuid::nil(), secret: secret.as_bytes() };
         let mut bytes = [0; 16];
         self.shared.seal_key(entropy)?.derived(owner).fill(&mut bytes).map_err(ChangeError::Entropy)?;
@@ -273,14 +274,6 @@ pub(super) fn sessions_of(
         Ok((session_digest(key)?, from_json(StateTable::Sessions, key, payload)?))
     };
     found.iter().map(read).collect()
-}
-
-/// An IPv4 address, or an IPv6 network of 64 bits.
-fn network_text(address: IpAddr) -> String {
-    match address.to_canonical() {
-        IpAddr::V4(address) => address.to_string(),
-        IpAddr::V6(address) => format!("{:x}::/64", address.to_bits() >> 64),
-    }
 }
 
 fn known_networks_key(account: AccountId) -> Vec<u8> {

@@ -22,7 +22,9 @@ use crate::api::edition_freshness::{EditionFreshness, EditionNotices};
 use crate::api::error::ApiError;
 use crate::api::json::JsonObject;
 use crate::api::model_text::{ForModel, ModelText, written_for_model};
-use crate::api::operation::{BodySpec, CHECK_PATH, CostUnit, LawCall, Method, Operation, PreparedWork, Route};
+use crate::api::operation::{
+    BodySpec, CHECK_PATH, CostUnit, LawCall, Method, Operation, PreparedWork, Route, WorkClass,
+};
 use crate::api::parameters::Param;
 use crate::api::reply::Reply;
 use crate::api::rows::{JSON, law, law_tool};
@@ -210,12 +212,12 @@ fn prepare(call: &LawCall<'_>) -> Result<PreparedWork, ApiError> {
     let (corpus, asked) = (Arc::clone(call.corpus), RequestedDay::of(call));
     let options = CheckOptions { since: call.get(&SINCE) };
     // What is found decides the price: it is found before the call is paid for, without a look at the law.
-    Ok(PreparedWork::sized(move |_| {
+    Ok(PreparedWork::of_document(move |_| {
         let brief = read(body)?;
         let found = Found::in_document(&brief, corpus.snapshot().grammar());
         let found = found.map_err(|error| invalid(error.to_string()))?;
         let units = found.count().div_ceil(FINDINGS_PER_CREDIT).max(1);
-        let work = PreparedWork::heavy(move |_| {
+        let work = PreparedWork::new(WorkClass::Document, move |_| {
             let report = found.check(corpus.engine(), &asked.law, &brief, asked.day, &options)?;
             Reply::json(&linked(&corpus, &asked, report)?)
         });
