@@ -269,7 +269,9 @@ fn concurrent_forms_create_one_order() {
         let orders: Vec<_> = std::thread::scope(|scope| {
             let sent = || {
                 barrier.wait();
-                order_shown_on(&accept(&server, &path))
+                // On a busy machine a form may be refused, and is sent again.
+                let mut answers = std::iter::repeat_with(|| accept(&server, &path));
+                order_shown_on(&answers.find(|answer| answer.status != 503).unwrap())
             };
             let threads: Vec<_> = (0..6).map(|_| scope.spawn(sent)).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
