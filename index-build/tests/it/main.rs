@@ -32,6 +32,7 @@ mod open_law_source;
 mod open_law_words;
 mod page_json;
 mod plain_text;
+mod plan_fit;
 mod read_by_eye;
 mod real_counts;
 mod real_law;
