@@ -44,12 +44,21 @@ const SENTENCE_MAX: usize = 400;
 /// Nearly all texts lack these words.
 const WORDS: &str = "expire|repealed|terminate|sunset|cease|of no force|no further force|(?:in effect|effective|in force)(?: only)? (?:until|through|so long|as long)";
 
+/// The paragraphs that may state an end. The patterns for its sentences are slow.
+fn paragraphs_on_ends(text: &str) -> Option<String> {
+    let words = Pattern::fixed(WORDS);
+    if !words.is_match(text) {
+        return None;
+    }
+    let lines = text.lines().filter(|line| line.contains("his ") && words.is_match(line));
+    Some(lines.collect::<Vec<_>>().join("\n")).filter(|text| !text.is_empty())
+}
+
 /// Until when a section is law, if a sentence of its own text states it. If a part of it ends, it is uncertain from that
 /// day on.
 pub(crate) fn sunset(text: &str) -> Effect {
-    if !Pattern::fixed(WORDS).is_match(text) {
-        return Effect::default();
-    }
+    let Some(text) = paragraphs_on_ends(text) else { return Effect::default() };
+    let text = text.as_str();
     let plain = endings(text, "section", LEAD).into_iter().next().map(|(_, effect)| effect);
     let doubtful = conditions_of_section(text).into_iter().map(|(_, effect)| effect);
     let doubtful = doubtful.min_by(|a, b| a.to.cmp(&b.to));
@@ -69,9 +78,8 @@ pub(crate) fn sunset(text: &str) -> Effect {
 
 /// The sentences of a text that end its section, parts of it or what is around it, with a condition or on an unknown day.
 pub(crate) fn doubtful_ends(text: &str) -> Vec<Effect> {
-    if !Pattern::fixed(WORDS).is_match(text) {
-        return Vec::new();
-    }
+    let Some(text) = paragraphs_on_ends(text) else { return Vec::new() };
+    let text = text.as_str();
     let of_containers = conditions(text, CONTAINERS, OTHERS, LEAD, &endings(text, CONTAINERS, LEAD));
     let all = [conditions_of_section(text), of_containers, conditions_of_parts(text)];
     all.into_iter().flatten().map(|(_, effect)| effect).collect()
@@ -107,9 +115,8 @@ pub(crate) struct ContainerSunset {
 
 impl ContainerSunset {
     pub(crate) fn in_text(text: &str) -> Option<Self> {
-        if !Pattern::fixed(WORDS).is_match(text) {
-            return None;
-        }
+        let text = paragraphs_on_ends(text)?;
+        let text = text.as_str();
         let plain = endings(text, CONTAINERS, LEAD).into_iter().next();
         // An event leaves a container as it is: a sentence of 1933 would make the whole of 7 U.S.C. chapter 26 uncertain.
         // `This subchapter and § 32-1682 shall expire` is only a warning: the sections have their own days.
