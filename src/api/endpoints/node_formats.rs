@@ -308,7 +308,7 @@ mod tests {
         let now = written.each_ref().map(|(format, written)| {
             (format.name(), format_version(*format), hex::encode(&Sha256::digest(written)[..8]))
         });
-        let then = [("json", 7, "411aef532f966e7f"), ("md", 4, "ec77d060439ba090"), ("txt", 4, "2f2135a53e7f3fa3")];
+        let then = [("json", 8, "411aef532f966e7f"), ("md", 5, "ec77d060439ba090"), ("txt", 5, "2f2135a53e7f3fa3")];
         assert_eq!(now, then.map(|(format, edition, hash)| (format, edition, hash.to_owned())), "{written:#?}");
     }
 }
